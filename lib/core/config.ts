@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.ts';
+import { permissionsSchema } from './hands/define-tool.ts';
+import { APPROVAL_TTL_MS, CONCURRENCY } from './limits.ts';
+
+const modelBase = { model: z.string().min(1), max_output_tokens: z.int().positive().default(4096), temperature: z.number().min(0).max(2).optional() };
+
+/** One LLM. `api_key_secret` is a Secrets Manager name or ARN; on a laptop the environment gives the key. */
+export const modelConfigSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ ...modelBase, provider: z.literal('bedrock'), region: z.string().optional(), base_url: z.url().optional() }),
+  z.strictObject({ ...modelBase, provider: z.literal('anthropic'), base_url: z.url().optional(), api_key_secret: z.string().optional() }),
+  z.strictObject({ ...modelBase, provider: z.literal('openai-compatible'), base_url: z.url(), api_key_secret: z.string().optional() }),
+  /** `script` is a YAML or JSON file of scenarios, relative to the configuration file. */
+  z.strictObject({ provider: z.literal('scripted'), model: z.string().default('demo'), script: z.string() }),
+]);
+export type ModelConfig = z.infer<typeof modelConfigSchema>;
+
+export const agentConfigSchema = z.strictObject({
+  /** A key of `models`. */
+  model: z.string().default('default'),
+  system: z.string().default('You are a careful assistant. Use the tools you are given; say what you did and what you could not do.'),
+  mode: z.enum(['auto', 'serial', 'parallel']).default('auto'),
+  /** Tools it may use; absent = all. */
+  tools: z.array(z.string()).optional(),
+  skills: z.array(z.string()).default([]),
+  on_limit: z.enum(['stop', 'summarize']).default('stop'),
+  on_deny: z.enum(['batch', 'call']).default('batch'),
+  constraints: constraintsSchema.default({}),
+});
+export type AgentConfig = z.infer<typeof agentConfigSchema>;
+
+const level = z.int().positive();
+
+/** `handrail.config.yaml` (design section 11). Every key is optional; unknown keys are errors. */
+export const configSchema = z.strictObject({
+  target: z.enum(['aws', 'emulator']).default('aws'),
+  constraints: constraintsSchema
+    .extend({
+      guard: guardConstraintsSchema
+        .extend({ confirm_default: z.enum(['allow', 'deny']).optional(), non_tty_pending: z.boolean().default(true) })
+        .optional(),
+    })
+    .default({}),
+  /** What tools may declare at most; same shape as a tool's permissions. */
+  security: permissionsSchema.default({
+    filesystem: { read: ['**'], write: ['**'] },
+    network: { allowedDomains: ['*'], allowedPorts: [80, 443] },
+    execution: { allowedCommands: ['*'] },
+  }),
+  hands: z
+    .strictObject({
+      concurrency: z
+        .strictObject({
+          global: level.default(CONCURRENCY.global),
+          categories: z.record(z.string(), level).default({ ...CONCURRENCY.categories }),
+          tools: z.record(z.string(), level).default({ ...CONCURRENCY.tools }),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  agents: z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), agentConfigSchema).default({ default: agentConfigSchema.parse({}) }),
+  models: z.record(z.string(), modelConfigSchema).default({}),
+  /** USD per million tokens, by `<provider>/<model>`. */
+  prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })).default({}),
+  approvals: z
+    .strictObject({
+      ttl_ms: z.int().positive().max(APPROVAL_TTL_MS.max).default(APPROVAL_TTL_MS.default),
+      self_approve: z.boolean().default(true),
+    })
+    .prefault({}),
+  auth: z
+    .discriminatedUnion('mode', [
+      z.strictObject({ mode: z.literal('iam') }),
+      z.strictObject({ mode: z.literal('jwt'), issuer: z.url(), audience: z.array(z.string()).min(1), tenant_claim: z.string().default('sub') }),
+    ])
+    .default({ mode: 'iam' }),
+});
+export type Config = z.infer<typeof configSchema>;
+export type ConfigInput = z.input<typeof configSchema>;

@@ -1,0 +1,83 @@
+import * as z from 'zod';
+import { callIdSchema, runIdSchema, sessionIdSchema, suspensionIdSchema, tenantSchema } from '../../ids.ts';
+import { jsonObjectSchema } from '../../json.ts';
+
+export const approvalStatuses = ['pending', 'approved', 'edited', 'rejected', 'answered', 'expired', 'cancelled'] as const;
+export type ApprovalStatus = (typeof approvalStatuses)[number];
+
+/** Who decided, when, from where, and what. */
+export const approvalDecisionSchema = z.object({
+  by: z.string(),
+  at: z.number(),
+  /** `api`, `cli`, `page`, `sweep`, `cancel` */
+  how: z.string(),
+  reason: z.string().optional(),
+  /** An edit: what runs instead. */
+  arguments: jsonObjectSchema.optional(),
+  answer: z.string().optional(),
+});
+export type ApprovalDecision = z.infer<typeof approvalDecisionSchema>;
+
+export const approvalSchema = z.object({
+  callId: callIdSchema,
+  kind: z.enum(['tool', 'node', 'question']),
+  tool: z.string(),
+  /** Shown to the person. What runs is read from the transcript and must have the same `hash`. */
+  arguments: jsonObjectSchema,
+  /** `arguments` was too large to be kept here whole. */
+  argumentsCut: z.boolean(),
+  /** The rule that asked. */
+  reason: z.string(),
+  hash: z.string(),
+  status: z.enum(approvalStatuses),
+  requestedAt: z.number(),
+  expiresAt: z.number(),
+  decision: approvalDecisionSchema.optional(),
+});
+export type Approval = z.infer<typeof approvalSchema>;
+
+/** One stop of a run for people: `SUS#<runId>-<step>` (design 5.3). */
+export const suspensionSchema = z.object({
+  v: z.literal(1),
+  suspensionId: suspensionIdSchema,
+  tenant: tenantSchema,
+  runId: runIdSchema,
+  sessionId: sessionIdSchema,
+  /** Principal of the run, who may not approve where `self_approve` is false. */
+  principal: z.string(),
+  createdAt: z.number(),
+  /** By call id. */
+  approvals: z.record(z.string(), approvalSchema),
+  /** Task tokens: a retried Suspend makes another. `execution` is the name it came from. */
+  tokens: z.array(z.object({ token: z.string(), execution: z.string(), at: z.number() })),
+  notifiedAt: z.number().optional(),
+  /** Every token has been answered, or the run has moved on. */
+  deliveredAt: z.number().optional(),
+  /** The woken step has taken the decisions (seed 003, ack_result). */
+  ackedAt: z.number().optional(),
+  /** When sweep looks at it next. */
+  dueAt: z.number().optional(),
+  /** Epoch seconds after which the table may drop it. Never compared: expiry is `expiresAt`. */
+  ttl: z.number().optional(),
+});
+export type Suspension = z.infer<typeof suspensionSchema>;
+
+export const pendingCalls = (suspension: Suspension): string[] =>
+  Object.values(suspension.approvals)
+    .filter((approval) => approval.status === 'pending')
+    .map((approval) => approval.callId);
+
+/**
+ * Every change of a suspension. Each is one conditional update that returns the whole new item.
+ * decide: each named approval must be pending and not expired. expire: pending and expired. cancel: pending.
+ */
+export type SuspensionChange =
+  | { kind: 'decide'; now: number; decisions: { callId: string; status: 'approved' | 'edited' | 'rejected' | 'answered'; decision: ApprovalDecision }[] }
+  | { kind: 'expire'; now: number; callIds: string[] }
+  | { kind: 'cancel'; now: number; callIds: string[]; by: string }
+  | { kind: 'token'; token: string; execution: string; now: number }
+  | { kind: 'notified'; now: number }
+  | { kind: 'delivered'; now: number }
+  | { kind: 'due'; dueAt: number }
+  /** ack and prune in one: after the woken step is committed, the item only waits for its TTL (epoch seconds). */
+  | { kind: 'ack'; now: number; ttl: number };

@@ -1,0 +1,73 @@
+/**
+ * Every default and every service limit the product is built around, with its source. Byte counts are UTF-8.
+ */
+const KIB = 1024;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Step Functions: input or output of a state (Service quotas; not catchable when exceeded). */
+export const STATE_DATA_BYTES = 256 * KIB;
+/** What a stage's arguments or results may take of it; the rest is for keys and context (design 3.5). */
+export const STAGE_BYTES = 200 * KIB;
+/** One observation, seed 004 section 3.4. */
+export const RESULT_BYTES = 50 * KIB;
+/** Arguments of one call (design 3.5): beyond, the LLM is told to write in parts. */
+export const ARGUMENTS_BYTES = 128 * KIB;
+/** DynamoDB items hold 400 KB; a message beyond this is stored in parts (design 3.5). */
+export const MESSAGE_ITEM_BYTES = 350_000;
+/** The run item (design 3.2). */
+export const RUN_ITEM_BYTES = 200_000;
+/** What an error that escapes a handler may carry (design 3.5). */
+export const ESCAPED_ERROR_BYTES = 1_000;
+/** The text that starts a run. Larger data belongs in a file of the workspace. */
+export const INPUT_BYTES = 100 * KIB;
+/** Body of an API request. */
+export const REQUEST_BYTES = 1_000_000;
+/** Step Functions ends an execution at 25,000 history events; we continue in a new one before this (design 3.5). */
+export const HISTORY_EVENTS = 20_000;
+/** BatchWriteItem (API reference). */
+export const BATCH_WRITE_ITEMS = 25;
+/** BatchGetItem (API reference). */
+export const BATCH_GET_ITEMS = 100;
+
+export const MAX_ITERATIONS = 25;
+export const MAX_MESSAGES = 80;
+export const HISTORY_LIMIT = 20;
+export const FRAME_DEPTH = 3;
+/** Calls of one assistant message that are looked at; more are answered INVALID_ARGUMENTS (OpenAI's own limit). */
+export const BATCH_CALLS = 128;
+/** Active time of a run, ms. */
+export const RUN_TIMEOUT_MS = 60 * MINUTE_MS;
+/** `MaxConcurrency` of the Act map (design 3.1). */
+export const STAGE_CONCURRENCY = 10;
+
+/** Seed 004 section 2.2: the tool's timeout, else the category's, else this, all clamped. */
+export const TOOL_TIMEOUT_MS = { default: 10_000, min: 1_000, max: 120_000 } as const;
+export const RETRY = { maxRetries: 2, intervalSeconds: 1, backoffRate: 2, maxDelaySeconds: 10 } as const;
+
+export const APPROVAL_TTL_MS = { default: DAY_MS, max: 7 * DAY_MS } as const;
+/** Suspend's backstop: longer than any approval lives (design 3.1). */
+export const SUSPEND_TIMEOUT_SECONDS = 7 * 24 * 3600 + 3600;
+/** Closed suspensions are kept this long (design 5.3). */
+export const SUSPENSION_TTL_MS = 30 * DAY_MS;
+
+/** Concurrency of a deployment, seed 004 section 7.1. */
+export const CONCURRENCY = {
+  global: 10,
+  categories: { file: 5, network: 3, code: 2, memory: 8 },
+  tools: { web_search: 2, web_fetch: 2, execute_python: 1 },
+} as const;
+/** Seed 004 section 7.2. */
+export const QUEUE = { depth: 50, waitMs: 30_000, pollSeconds: [1, 2, 4] } as const;
+/** Attempts to change the permits item before the run waits instead (design 6.5). */
+export const PERMIT_CONFLICTS = 8;
+
+/** Equal results in a row for the same tool and arguments after which the next request is refused (design 6.4). */
+export const LOOP_RESULTS = 3;
+export const PREVIEW_CHARACTERS = 500;
+/** Calls over this age show as `tool.call.progress` (seed 004 section 7.3). */
+export const PROGRESS_MS = 5_000;
+/** Workspace (design 6.6): a file, and a session's whole workspace. */
+export const FILE_BYTES = 10 * 1024 * KIB;
+export const WORKSPACE = { bytes: 100 * 1024 * KIB, files: 2_000 } as const;
+export const MEMORY = { valueBytes: 64 * KIB, entries: 1_000 } as const;

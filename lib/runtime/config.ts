@@ -1,0 +1,119 @@
+import { basename } from 'node:path';
+import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type * as z from 'zod';
+import { type Config, configSchema } from '../core/config.ts';
+import { HandrailError } from '../core/errors.ts';
+
+/** Text of a file, or undefined when there is none. */
+export type ReadTextFile = (path: string) => string | undefined;
+
+type Path = readonly PropertyKey[];
+
+interface Problem {
+  readonly line: number;
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A configuration file is written by hand; beyond this it is something else. */
+const MAX_CHARACTERS = 256 * 1024;
+
+/**
+ * The configuration at `path`, checked, with defaults filled in; the defaults alone when there is no such file. `script`
+ * of a scripted model stays as written: relative to the file. Throws a HandrailError BAD_REQUEST with one line per
+ * problem, `<file>:<line>: <field>: <what is wrong>`, and the first field as `field`. Design section 11.
+ */
+export function loadConfig(path: string, readFile: ReadTextFile): Config {
+  const text = readFile(path);
+  return text === undefined ? configSchema.parse({}) : parseConfig(text, basename(path));
+}
+
+/** The configuration in `text` (YAML or JSON). `file` is its name in messages. Throws as `loadConfig` does. */
+export function parseConfig(text: string, file: string): Config {
+  if (text.length > MAX_CHARACTERS) throw failure(file, [{ line: 1, field: '', message: `longer than ${MAX_CHARACTERS} characters` }]);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, schema: 'core', merge: false, uniqueKeys: true, strict: true });
+  const complaints = [...document.errors, ...document.warnings];
+  if (complaints.length > 0) {
+    throw failure(
+      file,
+      complaints.map((complaint) => ({ line: lines.linePos(complaint.pos[0]).line, field: '', message: firstLine(complaint.message) })),
+    );
+  }
+  const parsed = configSchema.safeParse(toPlain(document, file));
+  const at = (path: Path) => lines.linePos(offsetOf(document, path)).line;
+  if (!parsed.success)
+    throw failure(
+      file,
+      parsed.error.issues.flatMap((issue) => problemsOf(issue, at)),
+    );
+  const dangling = danglingNames(parsed.data);
+  if (dangling.length > 0)
+    throw failure(
+      file,
+      dangling.map(({ path, message }) => ({ line: at(path), field: fieldName(path), message })),
+    );
+  return parsed.data;
+}
+
+/** Aliases are refused, so that a small file cannot grow into a large one. */
+function toPlain(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 }) ?? {};
+  } catch (error) {
+    throw failure(file, [
+      { line: 1, field: '', message: `aliases are not allowed (${error instanceof Error ? error.message : String(error)})` },
+    ]);
+  }
+}
+
+function problemsOf(issue: z.core.$ZodIssue, at: (path: Path) => number): Problem[] {
+  if (issue.code !== 'unrecognized_keys') return [{ line: at(issue.path), field: fieldName(issue.path), message: issue.message }];
+  return issue.keys.map((key) => {
+    const path = [...issue.path, key];
+    return { line: at(path), field: fieldName(path), message: 'there is no such setting' };
+  });
+}
+
+/** Names that point at nothing. */
+function danglingNames(config: Config): { path: Path; message: string }[] {
+  const models = Object.keys(config.models);
+  if (models.length === 0) return [];
+  return Object.entries(config.agents).flatMap(([name, agent]) =>
+    models.includes(agent.model)
+      ? []
+      : [{ path: ['agents', name, 'model'], message: `no model is named "${agent.model}"; models has ${models.join(', ')}` }],
+  );
+}
+
+function fieldName(path: Path): string {
+  return path.map(String).join('.');
+}
+
+/** Where `path` begins in the text, or the deepest part of it that is there. */
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? 0;
+  for (const part of path) {
+    if (isMap(node)) {
+      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
+      if (pair === undefined || !isScalar(pair.key)) return offset;
+      offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(part)];
+      if (isScalar(node) || isMap(node) || isSeq(node)) offset = node.range?.[0] ?? offset;
+    } else return offset;
+  }
+  return offset;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? text;
+}
+
+function failure(file: string, problems: readonly Problem[]): HandrailError {
+  const text = problems.map(({ line, field, message }) => `${file}:${line}: ${field === '' ? '' : `${field}: `}${message}`).join('\n');
+  const field = problems.find((problem) => problem.field !== '')?.field;
+  return new HandrailError('BAD_REQUEST', text, { ...(field === undefined ? {} : { field }), extra: { line: problems[0]?.line ?? 1 } });
+}

@@ -51,9 +51,16 @@ export const mergedConstraintsSchema = z.object({
   history_limit: z.int(),
   guard: z.object({
     /** Every layer's rules, kept apart: the strictest answer of all layers holds. */
-    tool_policy: z.array(z.object({ layer: z.string(), rules: z.record(z.string(), z.array(toolRuleSchema)), default_policy: toolPolicySchema.optional() })),
+    tool_policy: z.array(
+      z.object({ layer: z.string(), rules: z.record(z.string(), z.array(toolRuleSchema)), default_policy: toolPolicySchema.optional() }),
+    ),
     max_tool_calls: z.int().nullable(),
-    budget: z.object({ total_tokens: z.number().nullable(), prompt_tokens: z.number().nullable(), completion_tokens: z.number().nullable(), cost_usd: z.number().nullable() }),
+    budget: z.object({
+      total_tokens: z.number().nullable(),
+      prompt_tokens: z.number().nullable(),
+      completion_tokens: z.number().nullable(),
+      cost_usd: z.number().nullable(),
+    }),
     flow: z.enum(flowModes),
   }),
   origins: z.record(z.string(), z.string()),

@@ -13,6 +13,10 @@ export const STAGE_BYTES = 200 * KIB;
 export const RESULT_BYTES = 50 * KIB;
 /** Arguments of one call (design 3.5): beyond, the LLM is told to write in parts. */
 export const ARGUMENTS_BYTES = 128 * KIB;
+/** Arguments and schemas nested deeper are refused: past this, recursive readers of JSON run out of stack. */
+export const JSON_DEPTH = 64;
+/** A tool's JSON Schema. Its compile time grows with it, and skills bring their own. */
+export const SCHEMA_BYTES = 32 * KIB;
 /** DynamoDB items hold 400 KB; a message beyond this is stored in parts (design 3.5). */
 export const MESSAGE_ITEM_BYTES = 350_000;
 /** The run item (design 3.2). */
@@ -57,13 +61,15 @@ export const CONCURRENCY = {
   categories: { file: 5, network: 3, code: 2, memory: 8 },
   tools: { web_search: 2, web_fetch: 2, execute_python: 1 },
 } as const;
-/** Seed 004 section 7.2. */
-export const QUEUE = { depth: 50, waitMs: 30_000, pollSeconds: [1, 2, 4] } as const;
+/** Seed 004 section 7.2. A waiting call is forgotten `graceMs` after the poll its run announced (design 6.5). */
+export const QUEUE = { depth: 50, waitMs: 30_000, pollSeconds: [1, 2, 4], graceMs: 5_000 } as const;
 /** Attempts to change the permits item before the run waits instead (design 6.5). */
 export const PERMIT_CONFLICTS = 8;
 
 /** Equal results in a row for the same tool and arguments after which the next request is refused (design 6.4). */
 export const LOOP_RESULTS = 3;
+/** Calls of a frame whose results are compared; the longest unused is forgotten. */
+export const LOOP_MEMORY = 32;
 export const PREVIEW_CHARACTERS = 500;
 /** Calls over this age show as `tool.call.progress` (seed 004 section 7.3). */
 export const PROGRESS_MS = 5_000;

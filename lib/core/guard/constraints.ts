@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HISTORY_LIMIT, MAX_ITERATIONS, MAX_MESSAGES, RUN_TIMEOUT_MS } from '../limits.ts';
 
 export const toolPolicies = ['allow', 'confirm', 'deny'] as const;
 export const toolPolicySchema = z.enum(toolPolicies);
@@ -18,6 +19,7 @@ export const toolRuleSchema = z.union([
 export type ToolRule = z.infer<typeof toolRuleSchema>;
 
 export const flowModes = ['off', 'confirm', 'deny'] as const;
+export type FlowMode = (typeof flowModes)[number];
 
 /** Seed 003, GuardConstraints. `tool_policy` keys are tool names, aliases or globs. */
 export const guardConstraintsSchema = z.strictObject({
@@ -66,3 +68,118 @@ export const mergedConstraintsSchema = z.object({
   origins: z.record(z.string(), z.string()),
 });
 export type MergedConstraints = z.infer<typeof mergedConstraintsSchema>;
+/** What one layer says about tools. */
+export type PolicyLayer = MergedConstraints['guard']['tool_policy'][number];
+
+export interface ConstraintsLayer {
+  readonly layer: Layer;
+  readonly constraints: Constraints;
+}
+
+/**
+ * The layers as one, so that a layer can only tighten (design 5.4, seed 000 "constraints"). What the app declares takes
+ * the place of the product's default, in either direction; every other layer is held to it. Smallest number and
+ * strictest flow win; each layer's tool policy is kept whole, since the strictest answer of all layers holds.
+ * `max_messages` and `history_limit` are the first declared (agent, run, skills in order, app), never above the app's.
+ */
+export function mergeConstraints(layers: readonly ConstraintsLayer[]): MergedConstraints {
+  const origins: Record<string, string> = {};
+  const number = (path: string, read: Read<number | null>, fallback: number | null, merge = smallest): number | null => {
+    const { value, layer } = merge(declared(layers, read), fallback);
+    origins[path] = layer;
+    return value;
+  };
+  const budget = (key: keyof Budget): number | null => number(`guard.budget.${key}`, (own) => own.guard?.budget?.[key], null);
+  const flow = strictestFlow(declared(layers, (own) => own.guard?.flow));
+  origins['guard.flow'] = flow.layer;
+  return {
+    max_iterations: number('max_iterations', (own) => own.max_iterations, MAX_ITERATIONS) ?? MAX_ITERATIONS,
+    timeout: number('timeout', (own) => own.timeout, RUN_TIMEOUT_MS) ?? RUN_TIMEOUT_MS,
+    max_messages: number('max_messages', (own) => own.max_messages, MAX_MESSAGES, firstDeclared) ?? MAX_MESSAGES,
+    history_limit: number('history_limit', (own) => own.history_limit, HISTORY_LIMIT, firstDeclared) ?? HISTORY_LIMIT,
+    guard: {
+      tool_policy: layers.flatMap(({ layer, constraints }) => policyLayer(layer, constraints.guard)),
+      max_tool_calls: number('guard.max_tool_calls', (own) => own.guard?.max_tool_calls, null),
+      budget: {
+        total_tokens: budget('total_tokens'),
+        prompt_tokens: budget('prompt_tokens'),
+        completion_tokens: budget('completion_tokens'),
+        cost_usd: budget('cost_usd'),
+      },
+      flow: flow.value,
+    },
+    origins,
+  };
+}
+
+/** One layer's tool policy in its merged form; none when the layer says nothing about tools. */
+export function policyLayer(layer: string, guard: Pick<GuardConstraints, 'tool_policy' | 'default_policy'> | undefined): PolicyLayer[] {
+  if (guard?.tool_policy === undefined && guard?.default_policy === undefined) return [];
+  const rules = Object.entries(guard.tool_policy ?? {}).map(([key, rule]) => [key, Array.isArray(rule) ? rule : [rule]]);
+  return [
+    {
+      layer,
+      rules: Object.fromEntries(rules),
+      ...(guard.default_policy === undefined ? {} : { default_policy: guard.default_policy }),
+    },
+  ];
+}
+
+/** `deny` before `confirm` before `allow`; `allow` when there is none. */
+export function strictestPolicy(...policies: readonly ToolPolicy[]): ToolPolicy {
+  return toolPolicies[Math.max(0, ...policies.map((policy) => toolPolicies.indexOf(policy)))] ?? 'deny';
+}
+
+export function strictestFlowMode(a: FlowMode, b: FlowMode): FlowMode {
+  return flowModes.indexOf(b) > flowModes.indexOf(a) ? b : a;
+}
+
+type Read<T> = (constraints: Constraints) => T | undefined;
+interface Declared<T> {
+  readonly layer: Layer;
+  readonly value: T;
+}
+
+function declared<T>(layers: readonly ConstraintsLayer[], read: Read<T>): Declared<T>[] {
+  return layers.flatMap(({ layer, constraints }) => {
+    const value = read(constraints);
+    return value === undefined ? [] : [{ layer, value }];
+  });
+}
+
+/** What the operator's app stands for, else the product's default: the bound that other layers are held to. */
+function base<T>(values: readonly Declared<T>[], fallback: T): Declared<T> {
+  return (
+    values.find(({ layer }) => layer === 'app') ?? values.find(({ layer }) => layer === 'default') ?? { layer: 'default', value: fallback }
+  );
+}
+
+/** Null is no limit. A value that is not a number wins, since no comparison with it lets anything pass. */
+function smallest(values: readonly Declared<number | null>[], fallback: number | null): Declared<number | null> {
+  let least = base(values, fallback);
+  for (const candidate of values) {
+    if (candidate.layer === 'default' || candidate.value === null) continue;
+    if (least.value === null || !(candidate.value >= least.value)) least = candidate;
+  }
+  return least;
+}
+
+function firstDeclared(values: readonly Declared<number | null>[], fallback: number | null): Declared<number | null> {
+  const app = base(values, fallback);
+  const agent = values.find(({ layer }) => layer === 'agent');
+  const first = agent ?? values.find(({ layer }) => layer === 'run') ?? values.find(({ layer }) => layer === 'skill');
+  if (!first) return app;
+  const unbound = first === agent && app.layer === 'default';
+  return unbound || smaller(first.value, app.value) ? first : app;
+}
+
+const smaller = (a: number | null, b: number | null): boolean => a !== null && (b === null || a <= b);
+
+function strictestFlow(values: readonly Declared<FlowMode>[]): Declared<FlowMode> {
+  let strictest = base(values, 'confirm');
+  for (const candidate of values) {
+    if (candidate.layer === 'default') continue;
+    if (strictestFlowMode(strictest.value, candidate.value) !== strictest.value) strictest = candidate;
+  }
+  return strictest;
+}

@@ -3,7 +3,11 @@ import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.t
 import { permissionsSchema } from './hands/define-tool.ts';
 import { APPROVAL_TTL_MS, CONCURRENCY } from './limits.ts';
 
-const modelBase = { model: z.string().min(1), max_output_tokens: z.int().positive().default(4096), temperature: z.number().min(0).max(2).optional() };
+const modelBase = {
+  model: z.string().min(1),
+  max_output_tokens: z.int().positive().default(4096),
+  temperature: z.number().min(0).max(2).optional(),
+};
 
 /** One LLM. `api_key_secret` is a Secrets Manager name or ARN; on a laptop the environment gives the key. */
 export const modelConfigSchema = z.discriminatedUnion('provider', [
@@ -71,7 +75,12 @@ export const configSchema = z.strictObject({
   auth: z
     .discriminatedUnion('mode', [
       z.strictObject({ mode: z.literal('iam') }),
-      z.strictObject({ mode: z.literal('jwt'), issuer: z.url(), audience: z.array(z.string()).min(1), tenant_claim: z.string().default('sub') }),
+      z.strictObject({
+        mode: z.literal('jwt'),
+        issuer: z.url(),
+        audience: z.array(z.string()).min(1),
+        tenant_claim: z.string().default('sub'),
+      }),
     ])
     .default({ mode: 'iam' }),
 });

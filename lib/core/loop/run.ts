@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { mergedConstraintsSchema } from '../guard/constraints.ts';
 import { codes } from '../errors.ts';
+import { mergedConstraintsSchema } from '../guard/constraints.ts';
 import { runIdSchema, sessionIdSchema, tenantSchema } from '../ids.ts';
 import { jsonObjectSchema, jsonSchema } from '../json.ts';
 import { eventSchema } from './event.ts';

@@ -1,0 +1,69 @@
+import { HandrailError } from '../errors.ts';
+import { deliver } from '../guard/approvals/deliver.ts';
+import { pendingCalls } from '../guard/approvals/suspension.ts';
+import type { RunKey } from '../ids.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Engine } from '../ports/engine.ts';
+import type { GuardStore } from '../ports/guard-store.ts';
+import type { Logger } from '../ports/logger.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { eventKey } from './event.ts';
+import { keyOf } from './keys.ts';
+import { isTerminal, type Run } from './run.ts';
+
+export interface CancelDeps {
+  readonly runs: RunStore;
+  readonly guard: GuardStore;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** On a laptop: aborts the handlers of a run that are at work. In AWS they run to their timeout. */
+  abortRun?(runId: string): void;
+}
+
+/**
+ * Asks a run to end (design section 4, "Cancelling"). Only the flag is set here; the run's own next step ends it, and
+ * sweep does if its execution is gone. Asking again does no harm. Errors: NOT_FOUND.
+ */
+export async function cancelRun(deps: CancelDeps, key: RunKey, by: string): Promise<Run> {
+  const stored = await deps.runs.getRun(key);
+  if (!stored) throw new HandrailError('NOT_FOUND', `there is no run ${key.runId}`);
+  if (isTerminal(stored)) return stored;
+  if (stored.status === 'starting') return cancelStarting(deps, stored);
+  const at = deps.clock.now();
+  const run = await deps.runs.requestCancel(key, at);
+  if (!run || isTerminal(run)) return run ?? stored;
+  if (stored.cancelRequestedAt === undefined)
+    await deps.runs.write(
+      keyOf(run),
+      run.sessionId,
+      [],
+      [{ type: 'run.cancel_requested', at, data: { by }, step: run.step, key: eventKey(run.step, 'settle', 0) }],
+    );
+  await wakeCancelled(deps, run, by);
+  deps.abortRun?.(run.runId);
+  return run;
+}
+
+/** Nobody need decide any more: closes what is pending and lets the run go on to its end. */
+export async function wakeCancelled(deps: Omit<CancelDeps, 'abortRun'>, run: Run, by: string): Promise<void> {
+  if (run.plan?.next !== 'suspend') return;
+  const suspension = await deps.guard.getSuspension(run.plan.suspensionId);
+  if (!suspension) return;
+  const pending = pendingCalls(suspension);
+  const now = deps.clock.now();
+  const changed =
+    pending.length === 0
+      ? { suspension }
+      : await deps.guard.changeSuspension(suspension.suspensionId, { kind: 'cancel', now, callIds: pending, by });
+  if (changed.suspension) await deliver(deps, changed.suspension);
+}
+
+/** A run that has not begun is withdrawn: nothing of it ran. */
+async function cancelStarting(deps: CancelDeps, run: Run): Promise<Run> {
+  await deps.runs.deleteStarting(keyOf(run));
+  const now = await deps.runs.getRun(keyOf(run));
+  return now
+    ? cancelRun(deps, keyOf(run), run.principal)
+    : { ...run, status: 'cancelled', outcome: 'cancelled', endedAt: deps.clock.now() };
+}

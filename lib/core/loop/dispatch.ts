@@ -1,0 +1,123 @@
+import { HandrailError } from '../errors.ts';
+import { preflight } from '../guard/preflight.ts';
+import { fitStage } from '../hands/execution-mode.ts';
+import { suspensionIdOf } from '../ids.ts';
+import { QUEUE } from '../limits.ts';
+import { previewOf } from '../preview.ts';
+import type { AgentFrame, OpenCall } from './frames.ts';
+import { closeBatch, observe, refuse } from './observe.ts';
+import { takePermits } from './permits.ts';
+import { agentOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
+import { argumentsOf, resultsOf } from './transcript.ts';
+
+/**
+ * What becomes of the open batch in this step (design 3.2.8 and 9): the guard first; then a person, if one is needed;
+ * else the next stage, as far as permits go. Sets the plan.
+ */
+export async function dispatch(step: Step): Promise<void> {
+  const frame = topFrame(step.run);
+  const asked = await passGuard(step, frame);
+  closeBatch(frame);
+  if (asked.length > 0) {
+    for (const call of asked) call.state = 'blocked';
+    step.run.status = 'waiting';
+    setPlan(step, { next: 'suspend', suspensionId: suspensionIdOf(step.run.runId, step.run.step) });
+    return;
+  }
+  if (!frame.batch) {
+    setPlan(step, { next: 'reason' });
+    return;
+  }
+  await dispatchStage(step, frame);
+}
+
+/** The guard's verdict on every open call. Denied ones are answered; those that a person must decide are returned. */
+async function passGuard(step: Step, frame: AgentFrame): Promise<OpenCall[]> {
+  const { deps, run, inputs } = step;
+  const open = openCalls(frame);
+  const history = await transcript(step);
+  const began = deps.clock.now();
+  const outcome = await preflight({
+    calls: open.map((call) => {
+      const definition = deps.registry.get(call.tool);
+      return {
+        callId: call.callId,
+        tool: call.tool,
+        arguments: argumentsOf(history, run.runSeq, call.callId),
+        hash: call.hash,
+        aliases: definition?.aliases ?? [],
+        effectTags: definition?.effectTags ?? [],
+        counted: call.counted,
+        approvedHash: call.decision?.hash,
+        nodePath: `${frame.namespace}/${call.callId}`,
+      };
+    }),
+    constraints: run.constraints,
+    policies: inputs.policies,
+    usage: run.usage,
+    effects: run.effects,
+    state: run.guard,
+    sessionId: run.sessionId,
+    onDeny: agentOf(deps, frame).on_deny,
+    confirmDefault: deps.config.constraints.guard?.confirm_default,
+  });
+  run.timings.guardMs += deps.clock.now() - began;
+  run.guard = outcome.state;
+  const asked: OpenCall[] = [];
+  for (const call of open) {
+    const verdict = outcome.verdicts.get(call.callId);
+    if (!verdict) throw new HandrailError('INTERNAL', `the guard gave no verdict on ${call.callId}`);
+    if (verdict.counted) call.counted = true;
+    emit(step, 'guard.decision', verdict.event);
+    if (verdict.verdict === 'ask') asked.push(call);
+    if (verdict.verdict === 'deny') observe(step, frame, call, refuse(step, call, new HandrailError('GUARD_DENIED', verdict.reason)));
+  }
+  return asked;
+}
+
+async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
+  const { run, deps } = step;
+  const history = await transcript(step);
+  const open = openCalls(frame);
+  const first = Math.min(...open.map((call) => call.stage));
+  const observed = resultsOf(history, run.runSeq, frame.batch?.calls.map((call) => call.callId) ?? []);
+  const stage = fitStage(
+    open
+      .filter((call) => call.stage === first)
+      .map((call) => ({ call, definition: deps.registry.get(call.tool), arguments: argumentsOf(history, run.runSeq, call.callId) })),
+    observed,
+    deps.registry,
+  );
+  const now = deps.clock.now();
+  const permits = await takePermits(
+    step,
+    stage.map(({ call }) => call),
+  );
+  for (const { call, error } of permits.refused) observe(step, frame, call, refuse(step, call, error));
+  for (const call of permits.granted) {
+    if (call.waitingSince !== undefined) run.timings.queueMs += now - call.waitingSince;
+    delete call.waitingSince;
+    Object.assign(call, { state: 'inflight', attempt: run.attempt, startedAt: now } satisfies Partial<OpenCall>);
+    frame.toolCalls += 1;
+    emit(step, 'tool.call.started', {
+      callId: call.callId,
+      tool: call.tool,
+      mode: 'agent',
+      frame: frame.namespace,
+      args_preview: previewOf(argumentsOf(history, run.runSeq, call.callId)),
+    });
+  }
+  closeBatch(frame);
+  if (permits.granted.length > 0) setPlan(step, { next: 'act', calls: permits.granted.map((call) => call.callId) });
+  else if (!frame.batch) setPlan(step, { next: 'reason' });
+  else setPlan(step, { next: 'wait', seconds: pollSeconds(openCalls(frame), now) });
+}
+
+/** 1, 2, then 4 s: by how long the run has been waiting (design 6.5). */
+export function pollSeconds(open: readonly OpenCall[], now: number): number {
+  const since = Math.min(now, ...open.flatMap((call) => call.waitingSince ?? []));
+  const waited = (now - since) / 1000;
+  const [first, second, third] = QUEUE.pollSeconds;
+  if (waited < first) return first;
+  return waited < first + second ? second : third;
+}

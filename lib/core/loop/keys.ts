@@ -1,0 +1,17 @@
+import { executionName, type RunKey } from '../ids.ts';
+import type { Frame } from './frames.ts';
+import type { Run } from './run.ts';
+
+const six = (value: number): string => String(value).padStart(6, '0');
+
+/** `MSG#<frame>#<runSeq>#<step>#<attempt>#`: where one commit of a frame keeps its messages (design 3.2). */
+export function messagePrefix(frame: Frame, run: Pick<Run, 'runSeq' | 'step' | 'attempt'>): string {
+  return `MSG#${frame.namespace}#${six(run.runSeq)}#${six(run.step)}#${run.attempt}#`;
+}
+
+/** Key of a call's lease in the permits item (design 6.5). */
+export const leaseKey = (runId: string, callId: string, attempt: string): string => `${runId}#${callId}#${attempt}`;
+
+export const keyOf = ({ tenant, runId }: RunKey): RunKey => ({ tenant, runId });
+
+export const currentExecution = (run: Pick<Run, 'runId' | 'execution'>): string => executionName(run.runId, run.execution);

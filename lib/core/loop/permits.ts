@@ -1,0 +1,100 @@
+import { HandrailError } from '../errors.ts';
+import { levelsOf, updatePermits } from '../hands/permits.ts';
+import { PERMIT_CONFLICTS, QUEUE, RETRY } from '../limits.ts';
+import type { OpenCall } from './frames.ts';
+import { leaseKey } from './keys.ts';
+import type { Step } from './step.ts';
+
+/** ms a lease outlives what its call may take, so that only a crashed call loses it early. */
+const LEASE_SLACK_MS = 60_000;
+const CONFLICT_PAUSE_MS = 25;
+
+export interface PermitOutcome {
+  readonly granted: OpenCall[];
+  /** Calls that gave up: the queue was full, or they waited too long. */
+  readonly refused: { call: OpenCall; error: HandrailError }[];
+}
+
+/** ms a call may be in flight at most: every attempt at its timeout, and the pauses between. */
+export function flightMs(step: Pick<Step, 'deps'>, call: OpenCall): number {
+  const definition = step.deps.registry.get(call.tool);
+  if (!definition) return LEASE_SLACK_MS;
+  const attempts = 1 + (definition.idempotent ? definition.retry.maxRetries : 0);
+  return attempts * (step.deps.registry.timeoutOf(definition) + RETRY.maxDelaySeconds * 1000) + LEASE_SLACK_MS;
+}
+
+/**
+ * Gives back what this step observed and takes a permit for each call of `stage`, in one conditional update
+ * (design 6.5). Calls that got none wait, if nothing else of the run is dispatched.
+ */
+export async function takePermits(step: Step, stage: readonly OpenCall[]): Promise<PermitOutcome> {
+  const { deps, run } = step;
+  let permits = step.inputs.permits;
+  for (let conflicts = 0; conflicts <= PERMIT_CONFLICTS; conflicts++) {
+    const now = deps.clock.now();
+    const wanted = stage.map((call) => ({
+      callId: call.callId,
+      lease: leaseKey(run.runId, call.callId, run.attempt),
+      levels: levelsOf(deps.registry, call.tool),
+      leaseUntil: now + flightMs(step, call),
+      waitingSince: call.waitingSince,
+    }));
+    const change = updatePermits(permits, {
+      now,
+      run: run.runId,
+      giveBack: step.giveBack,
+      want: wanted,
+      nextPollMs: QUEUE.pollSeconds[2] * 1000,
+      limits: deps.config.hands.concurrency,
+    });
+    if (!change.changed || (await deps.guard.putPermits(change.next))) return applyChange(step, stage, change, now);
+    await deps.clock.sleep(CONFLICT_PAUSE_MS * (1 + conflicts) * deps.random.number());
+    permits = await deps.guard.getPermits();
+  }
+  return waitAll(stage, deps.clock.now());
+}
+
+/** Gives back the leases of calls that this step observed and takes nothing. */
+export async function returnPermits(step: Step): Promise<void> {
+  if (step.giveBack.length > 0) await takePermits(step, []);
+}
+
+/** Gives back what an attempt took that lost its commit: nobody else will. */
+export async function undoPermits(step: Step): Promise<void> {
+  const frame = step.run.frames.at(-1);
+  const mine = frame?.batch?.calls.filter((call) => call.state === 'inflight' && call.attempt === step.run.attempt) ?? [];
+  if (mine.length === 0) return;
+  step.giveBack.splice(0, step.giveBack.length, ...mine.map((call) => leaseKey(step.run.runId, call.callId, step.run.attempt)));
+  Object.assign(step.inputs, { permits: await step.deps.guard.getPermits() });
+  await takePermits(step, []);
+}
+
+function waitAll(stage: readonly OpenCall[], now: number): PermitOutcome {
+  for (const call of stage) markWaiting(call, now);
+  return { granted: [], refused: [] };
+}
+
+function markWaiting(call: OpenCall, now: number): void {
+  call.state = 'waiting';
+  call.waitingSince ??= now;
+}
+
+function applyChange(step: Step, stage: readonly OpenCall[], change: ReturnType<typeof updatePermits>, now: number): PermitOutcome {
+  const outcome: PermitOutcome = { granted: [], refused: [] };
+  for (const call of stage) {
+    if (change.granted.includes(call.callId)) outcome.granted.push(call);
+    else if (change.full.includes(call.callId))
+      outcome.refused.push({
+        call,
+        error: new HandrailError('QUEUE_FULL', `${QUEUE.depth} calls are waiting already; ${call.tool} did not run`),
+      });
+    else if (change.timedOut.includes(call.callId))
+      outcome.refused.push({
+        call,
+        error: new HandrailError('QUEUE_TIMEOUT', `${call.tool} waited over ${QUEUE.waitMs / 1000} s for a free place and did not run`),
+      });
+    else if (change.waiting.includes(call.callId)) markWaiting(call, now);
+  }
+  step.giveBack.length = 0;
+  return outcome;
+}

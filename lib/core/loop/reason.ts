@@ -1,0 +1,182 @@
+import { HandrailError } from '../errors.ts';
+import { buildSuspension } from '../guard/approvals/open.ts';
+import { checkLlmCall } from '../guard/preflight.ts';
+import { executionName, suspensionIdOf } from '../ids.ts';
+import { HISTORY_EVENTS, SUSPENSION_TTL_MS } from '../limits.ts';
+import { eventsOfPass, worstPassEvents } from '../machine/history.ts';
+import { askModel } from './ask.ts';
+import { commitStep } from './commit.ts';
+import type { LoopDeps } from './deps.ts';
+import { dispatch } from './dispatch.ts';
+import { finishRun } from './finish.ts';
+import { currentExecution, keyOf } from './keys.ts';
+import { closeBatch, observeResults, recoverCalls } from './observe.ts';
+import { batchHistory, finishOutput, outputOf } from './output.ts';
+import { returnPermits, undoPermits } from './permits.ts';
+import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.ts';
+import { isTerminal, type Run } from './run.ts';
+import { agentOf, beginStep, emit, openCalls, type Step, say, setPlan, topFrame, transcript } from './step.ts';
+import { takeDecisions } from './woke.ts';
+
+/** A loser of the commit starts over; what it then finds ends it, so a few times are enough. */
+const COMMIT_ATTEMPTS = 5;
+
+/**
+ * One step of the loop (design 3.2). Killed at any point and run again, or running twice at once, it asks the LLM no
+ * second time for a committed step, counts nothing twice, and loses and invents no message. Throws only for its own faults.
+ */
+export async function reason(deps: LoopDeps, input: unknown): Promise<ReasonOutput> {
+  const event = reasonEventSchema.parse(input);
+  for (let attempt = 0; attempt < COMMIT_ATTEMPTS; attempt++) {
+    const output = await pass(deps, event);
+    if (output) return output;
+  }
+  throw new HandrailError('INTERNAL', `run ${event.data.ctx.runId} changed ${COMMIT_ATTEMPTS} times under step ${event.data.ctx.step}`);
+}
+
+/** Undefined: another attempt won the commit; look again. */
+async function pass(deps: LoopDeps, event: ReasonEvent): Promise<ReasonOutput | undefined> {
+  const { ctx } = event.data;
+  const inputs = await deps.runs.loadStep(keyOf(ctx), suspensionIdOf(ctx.runId, ctx.step));
+  const { run } = inputs;
+  switch (standing(run, event)) {
+    case 'over':
+      return finishOutput(ctx);
+    case 'committed':
+      await afterCommit(deps, run as Run);
+      return outputOf(deps, run as Run);
+    case 'due': {
+      const step = beginStep(deps, inputs, run as Run);
+      await work(step, event);
+      await returnPermits(step);
+      step.run.historyEvents += eventsOfPass(step.run.plan);
+      const outcome = await commitStep(step);
+      if (!outcome.committed) {
+        await undoPermits(step);
+        return undefined;
+      }
+      await afterCommit(deps, step.run, step);
+      return outputOf(deps, step.run, step.history && (await transcript(step)));
+    }
+  }
+}
+
+function standing(run: Run | undefined, { data: { ctx }, execution }: ReasonEvent): 'over' | 'committed' | 'due' {
+  if (!run || run.status === 'starting' || run.step > ctx.step + 1) return 'over';
+  const committed = run.step === ctx.step + 1;
+  // A `continue` that was committed but whose answer got lost belongs to the execution before the current one.
+  const handedOver = committed && run.plan?.next === 'continue' && execution === executionName(run.runId, run.execution - 1);
+  if (execution !== currentExecution(run) && !handedOver) return 'over';
+  if (committed) return 'committed';
+  if (run.step < ctx.step)
+    throw new HandrailError('INTERNAL', `run ${run.runId} stands at step ${run.step}, behind its execution at ${ctx.step}`);
+  return isTerminal(run) ? 'over' : 'due';
+}
+
+/** What is written after the commit has keys that follow from it, so doing it twice does no harm. */
+async function afterCommit(deps: LoopDeps, run: Run, step?: Step): Promise<void> {
+  const { plan } = run;
+  if (plan?.next === 'suspend' && plan.suspensionId === suspensionIdOf(run.runId, run.step)) {
+    const history = step ? await transcript(step) : await batchHistory(deps.runs, run);
+    await deps.guard.openSuspension(buildSuspension(run, topFrame(run), history, deps.config.approvals.ttl_ms));
+  }
+  const taken = step?.before.plan;
+  if (taken?.next === 'suspend' && !(plan?.next === 'suspend' && plan.suspensionId === taken.suspensionId)) {
+    const now = deps.clock.now();
+    await deps.guard.changeSuspension(taken.suspensionId, { kind: 'ack', now, ttl: Math.ceil((now + SUSPENSION_TTL_MS) / 1000) });
+  }
+}
+
+async function work(step: Step, event: ReasonEvent): Promise<void> {
+  step.run.status = 'running';
+  const waitingStill = await absorb(step, event);
+  if (step.run.cancelRequestedAt !== undefined) return finishRun(step, { outcome: 'cancelled' });
+  if (waitingStill) return;
+  if (activeMs(step) >= step.run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
+  const frame = topFrame(step.run);
+  if (step.run.historyEvents + worstPassEvents(step.deps.config) > HISTORY_EVENTS) return handOver(step);
+  if (openCalls(frame).length > 0) return dispatch(step);
+  return think(step);
+}
+
+/** Takes what the last plan brought: results, decisions, or the first input. True when people have still to decide. */
+async function absorb(step: Step, { data }: ReasonEvent): Promise<boolean> {
+  const { run, before } = step;
+  const frame = topFrame(run);
+  if (data.recover && before.plan) emit(step, 'run.recovered', { plan: before.plan.next });
+  switch (before.plan?.next) {
+    case undefined:
+      say(step, frame, { role: 'user', text: run.input });
+      emit(step, 'run.started', { agent: run.agent, sessionId: run.sessionId, by: run.principal });
+      return false;
+    case 'act':
+      if (data.recover) recoverCalls(step);
+      else await observeResults(step, data.calls ?? []);
+      closeBatch(frame);
+      return false;
+    case 'suspend': {
+      const { suspensionId } = before.plan;
+      if (await takeDecisions(step, suspensionId)) {
+        closeBatch(frame);
+        return false;
+      }
+      // Whoever plans it again also makes sure that it is there: the step that planned it may have died before.
+      await step.deps.guard.openSuspension(
+        buildSuspension(before, topFrame(before), await transcript(step), step.deps.config.approvals.ttl_ms),
+      );
+      run.status = 'waiting';
+      setPlan(step, before.plan);
+      return true;
+    }
+    case 'continue':
+      run.historyEvents = 0;
+      emit(step, 'run.continued', { execution: currentExecution(run) });
+      return false;
+    case 'reason':
+    case 'wait':
+    case 'finish':
+      return false;
+  }
+}
+
+/** Nothing is open: the LLM's turn, unless a limit has been reached (design 3.2.4 to 7). */
+async function think(step: Step): Promise<void> {
+  const { run, deps } = step;
+  const frame = topFrame(run);
+  if (frame.iterations >= run.constraints.max_iterations) return endAtLimit(step, 'iteration_limit');
+  const budget = await checkLlmCall({ constraints: run.constraints, policies: step.inputs.policies, usage: run.usage, state: run.guard });
+  if (budget.decision === 'DENY') {
+    emit(step, 'guard.decision', budget.event);
+    return endAtLimit(step, 'budget_exceeded');
+  }
+  const asked = await askModel(step, false);
+  switch (asked.kind) {
+    case 'answer':
+      return finishRun(step, { outcome: 'completed', answer: asked.text });
+    case 'failed':
+      return finishRun(step, { outcome: 'error', error: { code: 'SERVICE_UNAVAILABLE', message: asked.message } });
+    case 'loop':
+      return finishRun(step, { outcome: 'loop' });
+    case 'calls':
+      return openCalls(frame).length > 0 ? dispatch(step) : setPlan(step, { next: 'reason' });
+  }
+}
+
+async function endAtLimit(step: Step, outcome: 'iteration_limit' | 'budget_exceeded'): Promise<void> {
+  if (agentOf(step.deps, topFrame(step.run)).on_limit === 'summarize') {
+    const asked = await askModel(step, true);
+    if (asked.kind === 'answer') return finishRun(step, { outcome, answer: asked.text });
+  }
+  return finishRun(step, { outcome });
+}
+
+/** The history of this execution is nearly full: the next one goes on (design 3.5). Nothing is in flight here. */
+function handOver(step: Step): void {
+  step.run.execution += 1;
+  setPlan(step, { next: 'continue', name: currentExecution(step.run) });
+}
+
+/** ms the run has been active, this step's waiting time included; time suspended does not count (design 5.4). */
+function activeMs({ before, deps }: Step): number {
+  return before.activeMs + (before.plan?.next === 'suspend' ? 0 : deps.clock.now() - before.updatedAt);
+}

@@ -1,0 +1,161 @@
+import type { Config } from '../config.ts';
+import { HandrailError } from '../errors.ts';
+import { type Constraints, mergeConstraints } from '../guard/constraints.ts';
+import { hashJson, sha256Bytes } from '../hash.ts';
+import { base32, runIdFrom } from '../ids.ts';
+import type { Json } from '../json.ts';
+import { utf8Bytes } from '../json.ts';
+import { INPUT_BYTES } from '../limits.ts';
+import type { Clock, Random } from '../ports/clock.ts';
+import type { Engine } from '../ports/engine.ts';
+import type { RunStore } from '../ports/run-store.ts';
+import { MAIN } from './frames.ts';
+import { currentExecution, keyOf } from './keys.ts';
+import { isTerminal, type Run } from './run.ts';
+import type { Session } from './session.ts';
+import { noUsage } from './usage.ts';
+
+/** A run whose start was not seen through is looked at by sweep after this, ms. */
+const START_GRACE_MS = 30_000;
+const SESSION_ATTEMPTS = 5;
+
+export interface StartRequest {
+  readonly tenant: string;
+  /** Who asks, as authenticated. */
+  readonly principal: string;
+  readonly input: string;
+  readonly agent?: string | undefined;
+  /** Absent: a new session. */
+  readonly sessionId?: string | undefined;
+  /** May only tighten what app and agent allow. */
+  readonly constraints?: Constraints | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface StartDeps {
+  readonly runs: RunStore;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly config: Config;
+}
+
+/**
+ * Starts a run (design section 4, "Starting"): the run item as `starting`, then the session's lock, then the execution.
+ * Each step may be repeated, so the same `idempotencyKey` goes on where an earlier request stopped.
+ * Errors: BAD_REQUEST (unknown agent), PAYLOAD_TOO_LARGE, CONFLICT (the key was used for another request), SESSION_BUSY.
+ */
+export async function startRun(deps: StartDeps, request: StartRequest): Promise<Run> {
+  const wanted = newRun(deps, request);
+  const { created, run } = await deps.runs.createRun(wanted);
+  if (!created && run.requestHash !== wanted.requestHash)
+    throw new HandrailError('CONFLICT', 'this idempotencyKey was used for a different request', { field: 'idempotencyKey' });
+  return startStored(deps, run);
+}
+
+/** Brings a stored run to its first execution, from wherever an earlier attempt stopped. Also what sweep does. */
+export async function startStored(deps: Pick<StartDeps, 'runs' | 'engine' | 'clock'>, stored: Run): Promise<Run> {
+  if (isTerminal(stored) || stored.step > 0) return stored;
+  let run = stored;
+  if (run.status === 'starting') {
+    const session = await takeSession(deps, run);
+    run = {
+      ...run,
+      status: 'running',
+      runSeq: session.runSeq,
+      frames: run.frames.map((frame) => ({ ...frame, head: session.head })) as Run['frames'],
+      updatedAt: deps.clock.now(),
+      deadline: deps.clock.now() + run.constraints.timeout,
+    };
+    if (!(await deps.runs.markRunning(run))) {
+      const current = await deps.runs.getRun(keyOf(run));
+      if (!current) throw new HandrailError('CONFLICT', 'the run was withdrawn while it started; start it again');
+      run = current;
+    }
+  }
+  if (run.step === 0 && !isTerminal(run)) await deps.engine.start(currentExecution(run), { ctx: { ...keyOf(run), step: 0 } });
+  return run;
+}
+
+function newRun(deps: StartDeps, request: StartRequest): Run {
+  const agentName = request.agent ?? 'default';
+  const agent = Object.hasOwn(deps.config.agents, agentName) ? deps.config.agents[agentName] : undefined;
+  if (!agent)
+    throw new HandrailError('BAD_REQUEST', `there is no agent "${agentName}"; there are: ${Object.keys(deps.config.agents).join(', ')}`, {
+      field: 'agent',
+    });
+  if (utf8Bytes(request.input) > INPUT_BYTES)
+    throw new HandrailError('PAYLOAD_TOO_LARGE', `input is over ${INPUT_BYTES} bytes: put large data in a file of the workspace`, {
+      field: 'input',
+    });
+  const { tenant, principal, idempotencyKey, ...body } = request;
+  const now = deps.clock.now();
+  const runId = runIdFrom(idempotencyKey === undefined ? deps.random.bytes(20) : sha256Bytes(`${tenant}\n${idempotencyKey}`));
+  return {
+    v: 1,
+    tenant,
+    runId,
+    sessionId: request.sessionId ?? `s-${base32(deps.random.bytes(17), 26)}`,
+    agent: agentName,
+    input: request.input.toWellFormed(),
+    principal,
+    requestHash: hashJson(JSON.parse(JSON.stringify(body)) as Json),
+    createdAt: now,
+    constraints: mergeConstraints([
+      { layer: 'app', constraints: appLayer(deps.config) },
+      { layer: 'agent', constraints: agent.constraints },
+      { layer: 'run', constraints: request.constraints ?? {} },
+    ]),
+    status: 'starting',
+    runSeq: 0,
+    step: 0,
+    attempt: '',
+    execution: 1,
+    historyEvents: 0,
+    frames: [{ kind: 'agent', namespace: MAIN, agent: agentName, iterations: 0, toolCalls: 0, usage: noUsage, repeats: [] }],
+    guard: {},
+    usage: noUsage,
+    effects: {},
+    stateChanges: {},
+    activeMs: 0,
+    timings: { modelMs: 0, guardMs: 0, queueMs: 0, toolMs: 0, personMs: 0 },
+    events: [],
+    updatedAt: now,
+    dueAt: now + START_GRACE_MS,
+  };
+}
+
+/** The app's constraints without what only the app may set. */
+function appLayer(config: Config): Constraints {
+  const { guard, ...rest } = config.constraints;
+  if (!guard) return rest;
+  const { confirm_default: _default, non_tty_pending: _pending, ...shared } = guard;
+  return { ...rest, guard: shared };
+}
+
+/** Takes the session's lock for `run`: free, held by a run that has ended, or already this run's. */
+async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): Promise<Session> {
+  for (let attempt = 0; attempt < SESSION_ATTEMPTS; attempt++) {
+    const session = await deps.runs.getSession(run);
+    if (session?.activeRun === run.runId) return session;
+    const holder = session?.activeRun === undefined ? undefined : await deps.runs.getRun({ tenant: run.tenant, runId: session.activeRun });
+    if (holder && !isTerminal(holder)) {
+      await deps.runs.deleteStarting(keyOf(run));
+      throw new HandrailError('SESSION_BUSY', `session ${run.sessionId} is busy with run ${holder.runId}`, {
+        extra: { runId: holder.runId },
+      });
+    }
+    const next: Session = {
+      v: 1,
+      tenant: run.tenant,
+      sessionId: run.sessionId,
+      createdAt: session?.createdAt ?? deps.clock.now(),
+      activeRun: run.runId,
+      runSeq: (session?.runSeq ?? 0) + 1,
+      head: holder?.frames[0]?.head ?? session?.head,
+      state: { ...session?.state, ...holder?.stateChanges },
+    };
+    if (await deps.runs.swapSession(next, session?.activeRun)) return next;
+  }
+  throw new HandrailError('SESSION_BUSY', `session ${run.sessionId} is being taken by other runs; try again`);
+}

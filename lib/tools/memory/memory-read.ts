@@ -1,0 +1,24 @@
+import { HandrailError } from '../../core/errors.ts';
+import type { ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { MemoryEntry } from '../../core/ports/memory-store.ts';
+import { parseArguments } from '../arguments.ts';
+import { memoryReadArguments } from './memory-read.definition.ts';
+
+/** One memory by key, or a page of a search. Nothing found is an answer, not an error. */
+export const memoryRead: ToolHandler<Pick<ToolServices, 'memory'>> = async (args, context, { memory }) => {
+  const { key, prefix, text, limit, cursor } = parseArguments(memoryReadArguments, args);
+  const scope = { tenant: context.tenant, namespace: context.namespace };
+  if (key === undefined) {
+    const page = await memory.search(scope, { ...(prefix && { prefix }), ...(text && { text }), limit, ...(cursor && { cursor }) });
+    return { json: { entries: page.items.map(shown), ...(page.cursor && { cursor: page.cursor }) } };
+  }
+  if (prefix !== undefined || text !== undefined || cursor !== undefined) {
+    throw new HandrailError('INVALID_ARGUMENTS', 'Give either `key`, or `prefix`, `text` and `cursor`.');
+  }
+  const entry = await memory.read(scope, key);
+  return { json: { entries: entry === undefined ? [] : [shown(entry)] } };
+};
+
+function shown(entry: MemoryEntry) {
+  return { key: entry.key, value: entry.value, updatedAt: new Date(entry.updatedAt).toISOString() };
+}

@@ -1,10 +1,10 @@
-import type { Logger } from '../ports/logger.ts';
+import type { JsonObject } from '../json.ts';
 import type { CodeRunner } from '../ports/code-runner.ts';
+import type { Logger } from '../ports/logger.ts';
 import type { MemoryStore } from '../ports/memory-store.ts';
 import type { Workspaces } from '../ports/workspace.ts';
 import type { PreviousResult } from './call.ts';
 import type { ToolDefinition } from './define-tool.ts';
-import type { JsonObject } from '../json.ts';
 
 /** What a tool Lambda may be given; a category's function gets only what it `needs`. */
 export interface ToolServices {

@@ -5,9 +5,7 @@ import { type Json, jsonObjectSchema } from '../json.ts';
 /** What a tool may touch: a promise made at registration and checked again at each call (seed 004 section 1.1). */
 export const permissionsSchema = z.strictObject({
   filesystem: z.strictObject({ read: z.array(z.string()).optional(), write: z.array(z.string()).optional() }).optional(),
-  network: z
-    .strictObject({ allowedDomains: z.array(z.string()).optional(), allowedPorts: z.array(z.int()).optional() })
-    .optional(),
+  network: z.strictObject({ allowedDomains: z.array(z.string()).optional(), allowedPorts: z.array(z.int()).optional() }).optional(),
   execution: z.strictObject({ allowedCommands: z.array(z.string()).optional() }).optional(),
 });
 export type Permissions = z.infer<typeof permissionsSchema>;
@@ -27,7 +25,9 @@ export const toolDefinitionSchema = z.strictObject({
   timeoutMs: z.int().positive().optional(),
   maxConcurrency: z.int().positive().optional(),
   /** 0 = never. Only idempotent tools are retried at all (design 3.4). */
-  retry: z.strictObject({ maxRetries: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3), z.literal(5)]) }).default({ maxRetries: 2 }),
+  retry: z
+    .strictObject({ maxRetries: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3), z.literal(5)]) })
+    .default({ maxRetries: 2 }),
   /** May run beside other calls of its batch. */
   parallelSafe: z.boolean().default(false),
   /** May run twice for one call without harm. */

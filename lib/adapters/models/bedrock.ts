@@ -1,6 +1,5 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
-import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import { fromLanguageModel } from './language-model.ts';
+import { fetchFillingUsage, fromLanguageModel } from './language-model.ts';
 import type { ModelProvider } from './provider.ts';
 
 /** Amazon Bedrock's Converse API with the credentials of the machine or of the function's role. */
@@ -9,7 +8,8 @@ export const bedrock: ModelProvider<'bedrock'> = async (config, context) => {
   const provider = createAmazonBedrock({
     ...(region ? { region } : {}),
     ...(config.base_url ? { baseURL: config.base_url } : {}),
-    credentialProvider: defaultProvider(),
+    fetch: fetchFillingUsage(['inputTokens', 'outputTokens', 'totalTokens']),
+    credentialProvider: context.awsCredentials,
   });
   return fromLanguageModel(provider(config.model), {
     id: `bedrock/${config.model}`,

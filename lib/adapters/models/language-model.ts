@@ -5,12 +5,14 @@ import {
   type LanguageModelV3GenerateResult,
   type LanguageModelV3Prompt,
 } from '@ai-sdk/provider';
+import { jsonObjectSchema } from '../../core/json.ts';
 import type { Clock, Random } from '../../core/ports/clock.ts';
 import type { Model, ModelReply, ModelRequest, PromptMessage } from '../../core/ports/model.ts';
 
 const RETRIES = 4;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 20_000;
+const DETAIL_CHARACTERS = 500;
 
 export interface LanguageModelOptions {
   readonly id: string;
@@ -36,12 +38,52 @@ export function fromLanguageModel(languageModel: LanguageModelV3, options: Langu
         try {
           return toReply(await languageModel.doGenerate(callOptions));
         } catch (error) {
-          if (attempt >= RETRIES || request.signal.aborted || !APICallError.isInstance(error) || !error.isRetryable) throw error;
+          if (attempt >= RETRIES || request.signal.aborted || !APICallError.isInstance(error) || !error.isRetryable) throw described(error);
           await options.clock.sleep(pauseMs(error, attempt, options.random));
         }
       }
     },
   };
+}
+
+/** An error whose message says what the provider said, not only its status. */
+function described(error: unknown): unknown {
+  if (!APICallError.isInstance(error) || !error.responseBody || error.responseBody.includes(error.message)) return error;
+  return new Error(`${error.statusCode ?? ''} ${error.message}: ${error.responseBody.slice(0, DETAIL_CHARACTERS)}`.trim(), {
+    cause: error,
+  });
+}
+
+/** Stands for "not reported" in a field that a provider's client demands. */
+const UNREPORTED = -1;
+
+/**
+ * `fetch` for a provider whose client refuses responses without usage, as proxies send them: `usage` is put in
+ * their place with numbers that mean "not reported". Budgets then count an estimate instead of nothing.
+ */
+export function fetchFillingUsage(fields: readonly string[]): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (!response.ok) return response;
+    const text = await response.text();
+    const body = jsonObjectSchema.safeParse(parseOrUndefined(text));
+    const filled =
+      body.success && body.data['usage'] === undefined
+        ? JSON.stringify({ ...body.data, usage: Object.fromEntries(fields.map((field) => [field, UNREPORTED])) })
+        : text;
+    return new Response(filled, {
+      status: response.status,
+      headers: { 'content-type': response.headers.get('content-type') ?? 'application/json' },
+    });
+  };
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function pauseMs(error: APICallError, attempt: number, random: Random): number {
@@ -127,10 +169,12 @@ function toReply(result: LanguageModelV3GenerateResult): ModelReply {
   return {
     text,
     calls,
-    usage: { promptTokens: inputTokens.total, completionTokens: outputTokens.total, totalTokens: undefined },
+    usage: { promptTokens: reported(inputTokens.total), completionTokens: reported(outputTokens.total), totalTokens: undefined },
     finish: FINISH[result.finishReason.unified] ?? 'other',
   };
 }
+
+const reported = (tokens: number | undefined): number | undefined => (tokens !== undefined && tokens >= 0 ? tokens : undefined);
 
 const FINISH: Readonly<Record<string, ModelReply['finish']>> = {
   stop: 'stop',

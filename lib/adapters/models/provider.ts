@@ -11,6 +11,8 @@ export interface ModelContext {
   /** Text of a file named in the configuration. */
   readText(path: string): Promise<string>;
   readonly region: string | undefined;
+  /** Credentials of the machine or of the function's role. */
+  awsCredentials(): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken?: string }>;
 }
 
 export type ModelProvider<Name extends ModelConfig['provider']> = (

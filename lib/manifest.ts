@@ -32,7 +32,7 @@ export const DEPLOYMENT_NAME = 'handrail';
 export const WORKSPACE_MOUNT = '/mnt/workspace';
 
 export type TableName = 'sessions' | 'guard' | 'memory';
-export type IndexName = 'byTenant' | 'due';
+export type IndexName = 'byTenant' | 'pending' | 'due';
 export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem';
 
 export interface TableAccess {
@@ -126,7 +126,7 @@ export const coreFunctions = [
     env: ['target', 'sessionsTable', 'guardTable', 'memoryTable', 'stateMachineArn', 'functionPrefix'],
     tables: {
       sessions: { actions: [...READ, ...WRITE, 'DeleteItem'], indexes: ['byTenant'] },
-      guard: { actions: [...READ, 'PutItem', 'UpdateItem'], indexes: ['byTenant'] },
+      guard: { actions: [...READ, 'PutItem', 'UpdateItem'], indexes: ['byTenant', 'pending'] },
       memory: { actions: ['GetItem', 'Query'] },
     },
     engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],

@@ -1,0 +1,100 @@
+import { CfnParameter, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  HttpApi,
+  HttpMethod,
+  HttpNoneAuthorizer,
+  HttpStage,
+  type IHttpRouteAuthorizer,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { FunctionSpec } from '../../lib/manifest.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { Deployment } from './deployment.ts';
+import { LambdaFunction } from './lambda-function.ts';
+
+export interface ApiProps {
+  readonly deployment: Deployment;
+  readonly spec: FunctionSpec;
+}
+
+/** Requests per second, for the whole API. Runs cost money; a client gone wild must not. */
+const THROTTLE = { rateLimit: 50, burstLimit: 100 };
+
+/** Every route goes to one function, which knows them; what is open without an authorizer is listed here, with the reason. */
+const OPEN_ROUTES = [
+  { path: '/health', methods: [HttpMethod.GET], reason: 'Liveness for load balancers and uptime checks; it tells nothing' },
+] as const;
+
+/** The HTTP API. Target `emulator` has a shared secret in place of the authorizer, which emulators do not enforce. */
+export class Api extends Construct {
+  readonly url: string;
+  readonly id: string;
+
+  constructor(scope: Construct, id: string, props: ApiProps) {
+    super(scope, id);
+    const { deployment, spec } = props;
+    const emulator = deployment.settings.target === 'emulator';
+    const secret = emulator ? { apiSecret: secretParameter(this) } : {};
+    const { function: handler } = new LambdaFunction(this, 'Handler', { deployment, spec, environment: secret });
+    const integration = new HttpLambdaIntegration('Integration', handler, { timeout: Duration.seconds(29) });
+    const api = new HttpApi(this, 'Http', { apiName: deployment.settings.name, createDefaultStage: false });
+    const stage = this.stage(api, deployment);
+    const closed = api.addRoutes({ path: '/{proxy+}', integration, authorizer: authorizerOf(deployment) });
+    const root = api.addRoutes({ path: '/', integration, authorizer: authorizerOf(deployment) });
+    if (emulator) {
+      for (const route of [...closed, ...root])
+        acknowledge(route, { 'AwsSolutions-APIG4': 'Emulators do not check signatures; the function checks a shared secret' });
+    }
+    for (const { path, methods, reason } of OPEN_ROUTES) {
+      const routes = api.addRoutes({ path, methods: [...methods], integration, authorizer: new HttpNoneAuthorizer() });
+      for (const route of routes) acknowledge(route, { 'AwsSolutions-APIG4': reason });
+    }
+    this.url = stage.url;
+    this.id = api.apiId;
+  }
+
+  private stage(api: HttpApi, deployment: Deployment): HttpStage {
+    const logGroup = new LogGroup(this, 'AccessLogs', {
+      logGroupName: `/aws/vendedlogs/apigateway/${deployment.settings.name}`,
+      retention: deployment.settings.logDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    return new HttpStage(this, 'Stage', {
+      httpApi: api,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: THROTTLE,
+      // The path without the query: links to approvals carry their token there.
+      accessLogSettings: { destination: new LogGroupLogDestination(logGroup), format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)) },
+    });
+  }
+}
+
+const ACCESS_LOG = {
+  requestId: '$context.requestId',
+  time: '$context.requestTimeEpoch',
+  ip: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  path: '$context.path',
+  status: '$context.status',
+  bytes: '$context.responseLength',
+  ms: '$context.responseLatency',
+  error: '$context.error.message',
+};
+
+function authorizerOf({ settings }: Deployment): IHttpRouteAuthorizer {
+  if (settings.target === 'emulator') return new HttpNoneAuthorizer();
+  const { auth } = settings.config;
+  return auth.mode === 'iam' ? new HttpIamAuthorizer() : new HttpJwtAuthorizer('Jwt', auth.issuer, { jwtAudience: auth.audience });
+}
+
+function secretParameter(scope: Construct): string {
+  const parameter = new CfnParameter(scope, 'Secret', { noEcho: true, minLength: 32, description: 'Bearer secret of the API' });
+  parameter.overrideLogicalId('ApiSecret');
+  return parameter.valueAsString;
+}

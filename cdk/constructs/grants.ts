@@ -1,0 +1,139 @@
+import { Aws, Stack } from 'aws-cdk-lib';
+import { PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam';
+import * as z from 'zod';
+import type { ModelConfig } from '../../lib/core/config.ts';
+import { HandrailError } from '../../lib/core/errors.ts';
+import type { FunctionSpec, TableAccess, TableName } from '../../lib/manifest.ts';
+import { acknowledge } from './acknowledge.ts';
+import { type Deployment, executionsArn, functionArn, loopArn } from './deployment.ts';
+
+/** A right; if its resource has a wildcard, why it can be no narrower. Actions never have wildcards. */
+export interface Right {
+  readonly statement: PolicyStatement;
+  readonly wildcard?: string;
+}
+
+/** DynamoDB asks KMS in the name of its caller. AWS documents these with `*` at the end; spelled out here. */
+const TABLE_KEY_ACTIONS = [
+  'Decrypt',
+  'DescribeKey',
+  'Encrypt',
+  'GenerateDataKey',
+  'GenerateDataKeyWithoutPlaintext',
+  'ReEncryptFrom',
+  'ReEncryptTo',
+];
+
+/** All that a function may do, from its entry in the manifest. */
+export function rightsOf(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
+  return [
+    ...tableRights(stack, deployment, spec),
+    ...engineRights(stack, deployment, spec),
+    ...invokeRights(stack, deployment, spec),
+    ...(spec.model ? modelRights(stack, deployment) : []),
+  ];
+}
+
+function tableRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
+  const accesses = Object.entries(spec.tables) as [TableName, TableAccess][];
+  if (accesses.length === 0) return [];
+  const rights = accesses.flatMap(([which, { actions, indexes = [] }]) => {
+    const { tableArn } = deployment.tables[which];
+    const onTable = allow({ sid: `${pascal(which)}Table`, actions: actions.map((action) => `dynamodb:${action}`), resources: [tableArn] });
+    if (indexes.length === 0) return [onTable];
+    const resources = indexes.map((index) => `${tableArn}/index/${index}`);
+    return [onTable, allow({ sid: `${pascal(which)}Indexes`, actions: ['dynamodb:Query'], resources })];
+  });
+  const viaDynamodb = { StringEquals: { 'kms:ViaService': `dynamodb.${stack.region}.${Aws.URL_SUFFIX}` } };
+  const actions = TABLE_KEY_ACTIONS.map((action) => `kms:${action}`);
+  return [...rights, allow({ sid: 'TableKey', actions, resources: [deployment.key.keyArn], conditions: viaDynamodb })];
+}
+
+function engineRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
+  const loop = loopArn(stack, deployment);
+  const onLoop = spec.engine.filter((action) => action !== 'DescribeExecution');
+  const rights: Right[] = [];
+  if (onLoop.length > 0) rights.push(allow({ sid: 'Loop', actions: onLoop.map((action) => `states:${action}`), resources: [loop] }));
+  if (spec.engine.includes('DescribeExecution')) {
+    const resource = executionsArn(stack, deployment);
+    const wildcard = 'Executions are named after runs, which do not exist at deployment; the ARN names our state machine';
+    rights.push(allow({ sid: 'Executions', actions: ['states:DescribeExecution'], resources: [resource] }, wildcard));
+  }
+  if (spec.engine.length > 0) {
+    const ofLoop = { StringEquals: { 'kms:EncryptionContext:aws:states:stateMachineArn': loop } };
+    rights.push(
+      allow({ sid: 'LoopKey', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], resources: [deployment.key.keyArn], conditions: ofLoop }),
+    );
+  }
+  return rights;
+}
+
+function invokeRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
+  if (spec.invokes.length === 0) return [];
+  const resources = spec.invokes.map((category) => functionArn(stack, deployment, `tool-${category}`));
+  return [allow({ sid: 'Tools', actions: ['lambda:InvokeFunction'], resources })];
+}
+
+/** The configured models and secrets, and no other. */
+function modelRights(stack: Stack, deployment: Deployment): Right[] {
+  const models = Object.values(deployment.settings.config.models);
+  const secrets = [
+    ...new Set(models.flatMap((model) => ('api_key_secret' in model && model.api_key_secret !== undefined ? [model.api_key_secret] : []))),
+  ];
+  const rights = models.flatMap((model) => (model.provider === 'bedrock' ? bedrockRights(stack, model) : []));
+  if (secrets.length === 0) return rights;
+  const resources = secrets.map((secret) => secretArn(stack, secret));
+  return [...rights, allow({ sid: 'ModelKeys', actions: ['secretsmanager:GetSecretValue'], resources })];
+}
+
+/** `<geography>.<provider>.<model>`: an inference profile, which calls the model in the regions of its geography. */
+const PROFILE = /^(?:global|us|us-gov|eu|apac|au|ca|jp|sa)\.(?=[a-z0-9-]+\.)/;
+
+function bedrockRights(stack: Stack, model: Extract<ModelConfig, { provider: 'bedrock' }>): Right[] {
+  const actions = ['bedrock:InvokeModel'];
+  const region = model.region ?? stack.region;
+  if (model.model.startsWith('arn:')) return [allow({ actions, resources: [model.model] })];
+  const foundation = (where: string, name: string) => `arn:${Aws.PARTITION}:bedrock:${where}::foundation-model/${name}`;
+  if (!PROFILE.test(model.model)) return [allow({ actions, resources: [foundation(region, model.model)] })];
+  const profile = `arn:${Aws.PARTITION}:bedrock:${region}:${stack.account}:inference-profile/${model.model}`;
+  const behind = foundation('*', model.model.replace(PROFILE, ''));
+  return [
+    allow({ actions, resources: [profile] }),
+    allow(
+      { actions, resources: [behind], conditions: { StringEquals: { 'bedrock:InferenceProfileArn': profile } } },
+      'An inference profile picks the region of each call; the condition allows it through this profile only',
+    ),
+  ];
+}
+
+/** Secrets Manager ends the ARN of a secret with six characters that only it knows: hence the question marks. */
+function secretArn(stack: Stack, secret: string): string {
+  if (secret.startsWith('arn:')) return secret;
+  if (/[*?]/.test(secret)) throw new HandrailError('BAD_REQUEST', `api_key_secret: ${secret} is not the name of one secret`);
+  return `arn:${Aws.PARTITION}:secretsmanager:${stack.region}:${stack.account}:secret:${secret}-??????`;
+}
+
+export function allow(props: PolicyStatementProps, wildcard?: string): Right {
+  return { statement: new PolicyStatement(props), ...(wildcard === undefined ? {} : { wildcard }) };
+}
+
+/** Gives a role its rights, with the reason for every wildcard beside them. */
+export function grant(role: Role, rights: readonly Right[]): void {
+  for (const { statement, wildcard } of rights) {
+    role.addToPolicy(statement);
+    if (wildcard === undefined) continue;
+    for (const resource of statement.resources)
+      acknowledge(role, { [`AwsSolutions-IAM5[Resource::${shown(Stack.of(role).resolve(resource))}]`]: wildcard });
+  }
+}
+
+/** An ARN as cdk-nag prints it: references to pseudo parameters in angle brackets. */
+function shown(resolved: unknown): string {
+  if (typeof resolved === 'string') return resolved;
+  const join = z
+    .object({ 'Fn::Join': z.tuple([z.literal(''), z.array(z.union([z.string(), z.object({ Ref: z.string() })]))]) })
+    .parse(resolved);
+  return join['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
+}
+
+const pascal = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -31,7 +31,7 @@ export function flowChecker({ constraints }: GuardSettings): Checker {
       if (!tool || mode === 'off') return ['ALLOW', tool ? 'flow is off' : 'not a tool call'];
       const sinks = tool.effectTags.filter(isSink);
       if (sinks.length === 0) return ['ALLOW', 'sends nothing out'];
-      metadata['read_before'] = [...state.seen];
+      Object.assign(metadata, { read_before: [...state.seen] });
       if (state.seen.length === 0) return ['ALLOW', 'nothing was read before'];
       const reason = `flow: ${tool.name} can send data out (${sinks.join(', ')}) and this run has read some (${state.seen.join(', ')})`;
       return [mode === 'deny' ? 'DENY' : 'CONFIRM', reason];

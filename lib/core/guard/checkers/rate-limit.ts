@@ -21,8 +21,7 @@ export function rateLimitChecker({ constraints }: GuardSettings): Checker {
     check: async (action, { metadata }) => {
       if (action !== 'tool_call') return ['ALLOW', 'not a tool call'];
       if (metadata[COUNTED] === true) return ['ALLOW', 'counted before'];
-      metadata['call_count'] = callCount + 1;
-      metadata['max_tool_calls'] = max;
+      Object.assign(metadata, { call_count: callCount + 1, max_tool_calls: max });
       // Written so that a limit which is not a number denies.
       if (max !== null && !(callCount + 1 <= max)) return ['DENY', `rate limit: at most ${max} tool calls in this run`];
       callCount += 1;

@@ -50,8 +50,7 @@ export async function decide(deps: ApprovalDeps, input: DecideInput): Promise<De
     const open = await stillOpen(deps, suspension, wanted);
     if (open.length === 0) return finish(deps, suspension, wanted);
     refuseTooLarge(suspension, open);
-    const now = deps.clock.now();
-    const outcome = await deps.guard.changeSuspension(suspensionId, { kind: 'decide', now, dueAt: now + REDELIVER_MS, decisions: open });
+    const outcome = await deps.guard.changeSuspension(suspensionId, { kind: 'decide', now: deps.clock.now(), decisions: open });
     if (outcome.applied && outcome.suspension) {
       await reportResolved(deps, outcome.suspension);
       return finish(deps, outcome.suspension, wanted);

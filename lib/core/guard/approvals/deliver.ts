@@ -5,10 +5,11 @@ import { writeResolved } from './resolved.ts';
 import { pendingCalls, type Suspension } from './suspension.ts';
 
 /**
- * `pending`: somebody has still to decide. `no_token`: Suspend has not run yet and will deliver itself. `later`: it could
- * not be delivered now; sweep will try again.
+ * `pending`: somebody has still to decide. `no_token`: Suspend has not run yet and will deliver itself. `sent`: a token
+ * was answered while another is gone and the run has not moved on yet. `later`: it could not be delivered now. Sweep
+ * looks again at all but `pending` and `delivered`.
  */
-export type Delivery = 'pending' | 'no_token' | 'delivered' | 'later';
+export type Delivery = 'pending' | 'no_token' | 'sent' | 'delivered' | 'later';
 
 /**
  * Wakes the run when everything is decided (design 5.3). Whoever changed the suspension calls this with the item as the
@@ -32,7 +33,8 @@ async function wake(deps: ApprovalDeps, suspension: Suspension): Promise<Deliver
   await writeResolved(deps, suspension);
   const unanswered: Suspension['tokens'] = [];
   let failed: { error: unknown } | undefined;
-  for (const [token, entry] of new Map(suspension.tokens.map((item) => [item.token, item]))) {
+  const tokens = new Map(suspension.tokens.map((item) => [item.token, item]));
+  for (const [token, entry] of tokens) {
     try {
       if ((await deps.engine.sendTaskSuccess(token, { suspensionId })) === 'gone') unanswered.push(entry);
     } catch (error) {
@@ -40,11 +42,11 @@ async function wake(deps: ApprovalDeps, suspension: Suspension): Promise<Deliver
     }
   }
   if (failed) throw failed.error;
-  const sent = suspension.tokens.length > unanswered.length;
+  const sent = tokens.size > unanswered.length;
   if (!sent || unanswered.length > 0) {
     const moved = hasMovedOn(await deps.runs.getRun({ tenant, runId }), suspensionId);
-    if (!moved && suspension.tokens.length === 0) return 'no_token';
-    if (!moved && !(await allClosed(deps, unanswered))) return 'later';
+    if (!moved && tokens.size === 0) return 'no_token';
+    if (!moved && !(await allClosed(deps, unanswered))) return sent ? 'sent' : 'later';
   }
   await deps.guard.changeSuspension(suspensionId, { kind: 'delivered', now: deps.clock.now() });
   return 'delivered';

@@ -13,7 +13,7 @@ export interface ApprovalDeps {
   readonly logger: Logger;
 }
 
-/** ms after which sweep delivers what the writer of a decision could not. */
+/** ms after which sweep tries again to deliver. */
 export const REDELIVER_MS = 30_000;
 /** Tries of a conditional change against others that change the same suspension. */
 export const CHANGE_ATTEMPTS = 8;

@@ -10,7 +10,7 @@ export async function expireDue(deps: ApprovalDeps, suspension: Suspension): Pro
   return close(deps, suspension, (current) => {
     const now = deps.clock.now();
     const callIds = pendingCalls(current).filter((callId) => (current.approvals[callId]?.expiresAt ?? 0) <= now);
-    return { kind: 'expire', now, dueAt: now + REDELIVER_MS, callIds };
+    return { kind: 'expire', now, callIds };
   });
 }
 
@@ -18,7 +18,7 @@ export async function expireDue(deps: ApprovalDeps, suspension: Suspension): Pro
 export async function cancelPending(deps: ApprovalDeps, suspension: Suspension, by: string): Promise<Suspension> {
   return close(deps, suspension, (current) => {
     const now = deps.clock.now();
-    return { kind: 'cancel', now, dueAt: now + REDELIVER_MS, callIds: pendingCalls(current), by };
+    return { kind: 'cancel', now, callIds: pendingCalls(current), by };
   });
 }
 
@@ -41,6 +41,7 @@ export async function sweepSuspension(deps: ApprovalDeps, suspensionId: string):
       return;
     }
     case 'no_token':
+    case 'sent':
     case 'later':
       await deps.guard.changeSuspension(suspensionId, { kind: 'due', dueAt: deps.clock.now() + REDELIVER_MS });
       return;

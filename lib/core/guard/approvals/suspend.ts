@@ -31,7 +31,9 @@ export async function suspend(deps: ApprovalDeps, event: SuspendEvent): Promise<
   // This token is new and unanswered, whatever became of others before it.
   const { deliveredAt: _before, ...unanswered } = suspension;
   const delivery = await deliver(deps, unanswered);
-  return { state: delivery === 'delivered' ? 'woken' : 'waiting', suspensionId };
+  // Thrown, so that the task is tried again soon; sweep would come to it, but not if it had been delivered before.
+  if (delivery === 'later') throw new HandrailError('SERVICE_UNAVAILABLE', `run ${run.runId} could not be woken at step ${run.step}`);
+  return { state: delivery === 'pending' ? 'waiting' : 'woken', suspensionId };
 }
 
 /** The suspension that this very step of this very execution waits for. */

@@ -69,23 +69,23 @@ export const pendingCalls = (suspension: Suspension): string[] =>
 
 /**
  * Every change of a suspension: one conditional update that returns the whole new item. What each needs and does besides
- * the obvious (a given `dueAt` is written with it, so that sweep delivers what its writer could not):
- * - `decide`: all or nothing; each named approval must be pending and `expiresAt > now`.
- * - `expire`: all or nothing; pending and `expiresAt <= now`. Decision `{ by: 'expiry', at: now, how: 'sweep' }`.
- * - `cancel`: all or nothing; pending. Decision `{ by, at: now, how: 'cancel' }`.
- * - `token`: appended (the list may hold it twice); `deliveredAt` goes, since this one is unanswered.
- * - `delivered`: `dueAt` goes. `ack`: `dueAt` goes.
- * - `due`: only while `deliveredAt` is absent.
+ * the obvious:
+ * - `decide`: each named approval must be pending and `expiresAt > now`, else nothing is changed.
+ * - `expire`: likewise pending and `expiresAt <= now`; decision `{ by: 'handrail', at: now, how: 'sweep' }`.
+ * - `cancel`: likewise pending; decision `{ by, at: now, how: 'cancel' }`.
+ * - These three leave it due at once (`dueAt = now`) when nothing is pending any more, so that sweep delivers what its
+ *   writer could not; else due at the next `expiresAt`.
+ * - `token`: adds one; the same token again is no other. Independent of `deliveredAt`.
+ * - `delivered`, `ack`: set once, and `dueAt` goes. `due`: only while neither has happened.
  */
 export type SuspensionChange =
   | {
       kind: 'decide';
       now: number;
-      dueAt: number;
       decisions: { callId: string; status: 'approved' | 'edited' | 'rejected' | 'answered'; decision: ApprovalDecision }[];
     }
-  | { kind: 'expire'; now: number; dueAt?: number; callIds: string[] }
-  | { kind: 'cancel'; now: number; dueAt?: number; callIds: string[]; by: string }
+  | { kind: 'expire'; now: number; callIds: string[] }
+  | { kind: 'cancel'; now: number; callIds: string[]; by: string }
   | { kind: 'token'; token: string; execution: string; now: number }
   | { kind: 'notified'; now: number }
   | { kind: 'delivered'; now: number }

@@ -35,7 +35,8 @@ const STOP_GRACE_MS = 2_000;
 export class EmbeddedEngine implements Engine {
   readonly #running = new Map<string, Execution>();
   readonly #closed = new Set<string>();
-  readonly #handlers = new Set<Promise<unknown>>();
+  /** Handlers that run and executions that are not closed. */
+  readonly #pending = new Set<Promise<unknown>>();
   readonly #tokens = new TaskTokens();
   readonly #host: ExecutionHost;
   readonly #onClosed: ((execution: ClosedExecution) => void) | undefined;
@@ -72,11 +73,12 @@ export class EmbeddedEngine implements Engine {
     if (this.#running.has(name) || this.#closed.has(name)) return 'exists';
     const execution = new Execution(name, this.#host);
     this.#running.set(name, execution);
-    void execution.run(copy).then((closed) => {
+    const closing = execution.run(copy).then((closed) => {
       this.#running.delete(name);
       this.#closed.add(name);
       this.#onClosed?.(closed);
     });
+    this.#track(closing);
     return 'started';
   }
 
@@ -101,20 +103,20 @@ export class EmbeddedEngine implements Engine {
     }
   }
 
-  /** Ends every execution, aborts their handlers and waits for those, `graceMs` at most. Nothing starts afterwards. */
+  /** Ends every execution (`ABORTED`), aborts their handlers and waits for both, `graceMs` at most. Nothing starts afterwards. */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stopped = true;
     for (const execution of this.#running.values()) execution.stop();
     const timer = new AbortController();
     const grace = sleep(graceMs, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([Promise.allSettled(this.#handlers), grace]);
+    await Promise.race([Promise.allSettled(this.#pending), grace]);
     timer.abort();
   }
 
-  #track(handler: Promise<unknown>): void {
-    this.#handlers.add(handler);
-    const done = () => void this.#handlers.delete(handler);
-    handler.then(done, done);
+  #track(work: Promise<unknown>): void {
+    this.#pending.add(work);
+    const done = () => void this.#pending.delete(work);
+    work.then(done, done);
   }
 }
 

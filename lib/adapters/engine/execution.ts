@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RunOptions, StateMachine } from 'aws-local-stepfunctions';
 import { HandrailError } from '../../core/errors.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { STATE_DATA_BYTES } from '../../core/limits.ts';
 import { HISTORY_HARD_LIMIT } from '../../core/machine/history.ts';
 import { ALREADY_EXISTS, STATES } from '../../core/machine/loop.ts';
@@ -46,7 +46,7 @@ export interface ExecutionHost {
   readonly tokens: TaskTokens;
   readonly pauses: Pick<NonNullable<RunOptions['overrides']>, 'waitTimeOverrides' | 'retryIntervalOverrides'>;
   readonly onTransition: ((transition: Transition) => void) | undefined;
-  start(name: string, input: JsonObject): Promise<'started' | 'exists'>;
+  readonly start: (name: string, input: JsonObject) => Promise<'started' | 'exists'>;
   /** A handler is running until this settles. */
   track(handler: Promise<unknown>): void;
 }
@@ -116,7 +116,7 @@ export class Execution {
         this.#task(STATES.reason, input, (task, signal) => this.#lambda(STATES.reason, () => handlers.reason(payloadOf(task), signal))),
       [STATES.invoke]: (input) =>
         this.#task(STATES.invoke, input, (task, signal) =>
-          this.#lambda(STATES.invoke, () => handlers.tool(String(task['FunctionName']), payloadOf(task), signal)),
+          this.#lambda(STATES.invoke, () => handlers.tool(textField(task, 'FunctionName'), payloadOf(task), signal)),
         ),
       [STATES.suspend]: (input) => {
         const issued = tokens.issue();
@@ -130,8 +130,8 @@ export class Execution {
       },
       [STATES.continue]: (input) =>
         this.#task(STATES.continue, input, async (task) => {
-          const name = String(task['Name']);
-          const started = await start(name, task['Input'] as JsonObject);
+          const name = textField(task, 'Name');
+          const started = await start(name, objectField(task, 'Input'));
           if (started === 'exists') throw new TaskFailure(ALREADY_EXISTS[0], `Execution Already Exists: '${name}'`);
           return { ExecutionArn: `${this.#host.machineArn.replace(':stateMachine:', ':execution:')}:${name}` };
         }),
@@ -159,7 +159,7 @@ export class Execution {
     const seconds = this.#host.timeouts.get(state) ?? 60;
     // Before the library's own timer, which would leave the handler running.
     const timer = setTimeout(() => attempt.fail(timeoutFailure(seconds)), seconds * 1000);
-    work(JSON.parse(text) as JsonObject, controller.signal).then(resolve, reject);
+    work(JSON.parse(text), controller.signal).then(resolve, reject);
     try {
       return await promise;
     } finally {
@@ -234,4 +234,17 @@ export class Execution {
 
 function payloadOf(task: JsonObject): Json {
   return task['Payload'] ?? null;
+}
+
+/** Parameters that a service refuses fail the execution, uncaught, as on AWS. */
+function textField(task: JsonObject, field: string): string {
+  const value = task[field];
+  if (typeof value === 'string') return value;
+  throw new TaskFailure('States.Runtime', `${field} must be a string`, false);
+}
+
+function objectField(task: JsonObject, field: string): JsonObject {
+  const value = task[field];
+  if (isJsonObject(value)) return value;
+  throw new TaskFailure('States.Runtime', `${field} must be an object`, false);
 }

@@ -53,6 +53,7 @@ export class StepFunctionsEngine implements Engine {
   async status(name: string): Promise<'running' | 'closed' | 'absent'> {
     const executionArn = `${this.#stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
     try {
+      // Without input and output, whose key the caller may have no right to.
       const { status } = await this.#client.send(new DescribeExecutionCommand({ executionArn, includedData: 'METADATA_ONLY' }));
       return status === 'RUNNING' ? 'running' : 'closed';
     } catch (error) {

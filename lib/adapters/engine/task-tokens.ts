@@ -6,7 +6,7 @@ export interface IssuedToken {
   /** What the token was answered with. Never settles once revoked. */
   readonly answer: Promise<JsonObject>;
   /** Its task is over: later answers find nothing. */
-  revoke(): void;
+  readonly revoke: () => void;
 }
 
 /** Task tokens of executions in this process. Each is answered at most once. */

@@ -16,8 +16,8 @@ describe('names and stopping', () => {
     expect(await rig.engine.status('r-1')).toBe('running');
     expect(await rig.engine.start('r-1', { ctx: CTX })).toBe('exists');
     await rig.engine.stop();
-    expect(await rig.closed('r-1')).toMatchObject({ status: 'ABORTED' });
     expect(await rig.engine.status('r-1')).toBe('closed');
+    expect(await rig.closed('r-1')).toMatchObject({ status: 'ABORTED' });
   });
 
   it.each(['', 'a b', 'a:b', 'x'.repeat(81)])('refuses the name %j as AWS does', async (name) => {

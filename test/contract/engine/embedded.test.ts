@@ -214,6 +214,12 @@ describe('JSON only', () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
+  it.each([[false], [0], [''], [null], [[]], [[[1], [2]]], [{}], ['$.callId']])('hands on %j as it is', async (value) => {
+    rig = engineRig([act(2), finish], { tool: async () => value });
+    await rig.run();
+    expect(rig.seen[1]?.data.calls).toEqual([value, value]);
+  });
+
   it('answers null for a handler that returns nothing', async () => {
     rig = engineRig([act(1), finish], { tool: async () => undefined });
     await rig.run();

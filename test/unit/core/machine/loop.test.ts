@@ -52,8 +52,8 @@ const retrier = (errors: string[], attempts: number): JsonObject => ({
 
 describe('the state machine', () => {
   it('is valid Amazon States Language', () => {
-    const { isValid, errorsText } = validate(structuredClone(definition), { checkArn: true, checkPaths: true });
-    expect(isValid ? '' : errorsText()).toBe('');
+    const verdict = validate(structuredClone(definition), { checkArn: true, checkPaths: true });
+    expect(verdict.isValid ? '' : verdict.errorsText()).toBe('');
   });
 
   it('is plain data: it survives JSON unchanged', () => {

@@ -76,7 +76,7 @@ function strictJson(text: string): string | undefined {
     const quoted = single ?? curly;
     if (mark === ':') quoteKey(tokens);
     if (mark === '}' || mark === ']') dropTrailingComma(tokens);
-    if (double !== undefined) tokens.push(double.replace(/[\0-\x1f]/g, (control) => JSON.stringify(control).slice(1, -1)));
+    if (double !== undefined) tokens.push(double.replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1)));
     else if (quoted !== undefined) tokens.push(JSON.stringify(quoted));
     else tokens.push(mark ?? PYTHON.get(word ?? '') ?? word ?? '');
   }

@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import {
+  type Approval,
+  approvalDecisionSchema,
+  approvalSchema,
+  approvalStatuses,
+  type Suspension,
+  suspensionSchema,
+} from '../../../core/guard/approvals/suspension.ts';
+import { type LivePolicy, livePolicySchema } from '../../../core/guard/policy.ts';
+import { type Permits, permitsSchema } from '../../../core/hands/permits-item.ts';
+import { fromItem, type Item, parseText, toItem, toText } from './codec.ts';
+import { type ItemKey, listKey, permitsItemKey, policyItemKey, suspensionItemKey } from './keys.ts';
+import { DUE_SHARD } from './tables.ts';
+
+const PERMITS_TEXT: ReadonlySet<string> = new Set(['leases', 'waiting']);
+const POLICY_TEXT: ReadonlySet<string> = new Set(['guard']);
+const NO_TEXT: ReadonlySet<string> = new Set();
+
+export const toPermitsItem = (permits: Permits): Item & ItemKey => ({ ...permitsItemKey, v: 1, ...toItem(permits, PERMITS_TEXT) });
+export const fromPermitsItem = (item: Item): Permits => {
+  const { v: _v, ...permits } = fromItem(permitsSchema.extend({ v: z.literal(1) }), item, PERMITS_TEXT);
+  return permits;
+};
+
+export const toPolicyItem = (tenant: string, policy: LivePolicy): Item & ItemKey => ({
+  ...policyItemKey(tenant),
+  ...toItem(policy, POLICY_TEXT),
+});
+export const fromPolicyItem = (item: Item): LivePolicy => fromItem(livePolicySchema, item, POLICY_TEXT);
+
+/** What conditions and changes need of an approval is apart; the rest never changes and is one text. */
+const storedApprovalSchema = z.object({
+  status: z.enum(approvalStatuses),
+  expiresAt: z.number(),
+  decision: z.string().optional(),
+  body: z.string(),
+});
+const storedTokenSchema = suspensionSchema.shape.tokens.element;
+
+/** A suspension as stored: approvals by call id, tokens by digest, so that each can be changed alone. */
+const storedSuspensionSchema = suspensionSchema.extend({
+  approvals: z.record(z.string(), storedApprovalSchema),
+  tokens: z.record(z.string(), storedTokenSchema),
+});
+
+/** `tokenKey`: the attribute a token is kept under, so that adding it twice keeps it once. */
+export function toSuspensionItem(suspension: Suspension, tokenKey: (token: string) => string): Item & ItemKey {
+  const { approvals, tokens, dueAt, ...rest } = suspension;
+  const due = dueAt ?? earliestExpiry(suspension);
+  return {
+    ...suspensionItemKey(suspension.suspensionId),
+    ...toItem(rest, NO_TEXT),
+    approvals: Object.fromEntries(Object.entries(approvals).map(([callId, approval]) => [callId, toStoredApproval(approval)])),
+    tokens: Object.fromEntries(tokens.map((token) => [tokenKey(token.token), token])),
+    listKey: listKey(suspension.createdAt, suspension.suspensionId),
+    dueShard: DUE_SHARD,
+    ...(due === undefined ? {} : { dueAt: due }),
+    ...(earliestExpiry(suspension) === undefined ? {} : { pendingTenant: suspension.tenant }),
+  };
+}
+
+export function fromSuspensionItem(item: Item): Suspension {
+  const { approvals, tokens, ...rest } = fromItem(storedSuspensionSchema, item, NO_TEXT);
+  const parsed = Object.entries(approvals).map(([callId, stored]): [string, Approval] => [callId, fromStoredApproval(item, stored)]);
+  return {
+    ...rest,
+    approvals: Object.fromEntries(parsed.sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))),
+    tokens: Object.values(tokens).sort((a, b) => a.at - b.at || (a.token < b.token ? -1 : 1)),
+  };
+}
+
+/** When the first of the pending approvals expires; undefined when none is pending. */
+export function earliestExpiry(suspension: Suspension): number | undefined {
+  const pending = Object.values(suspension.approvals).filter((approval) => approval.status === 'pending');
+  return pending.length === 0 ? undefined : Math.min(...pending.map((approval) => approval.expiresAt));
+}
+
+function toStoredApproval({ status, expiresAt, decision, ...body }: Approval): Item {
+  return { status, expiresAt, body: toText(body), ...(decision ? { decision: toText(decision) } : {}) };
+}
+
+function fromStoredApproval(item: Item, { status, expiresAt, decision, body }: z.infer<typeof storedApprovalSchema>): Approval {
+  const rest = parseText(approvalSchema.omit({ status: true, expiresAt: true, decision: true }), item, body);
+  return { ...rest, status, expiresAt, ...(decision === undefined ? {} : { decision: parseText(approvalDecisionSchema, item, decision) }) };
+}

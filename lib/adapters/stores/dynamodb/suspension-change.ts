@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import { unreachable } from '../../../core/errors.ts';
+import {
+  type ApprovalDecision,
+  type ApprovalStatus,
+  pendingCalls,
+  type Suspension,
+  type SuspensionChange,
+} from '../../../core/guard/approvals/suspension.ts';
+import { canonicalJson } from '../../../core/json.ts';
+import type { ChangeOutcome } from '../../../core/ports/guard-store.ts';
+import { toText } from './codec.ts';
+import { type Placeholders, placeholders } from './expression.ts';
+import { earliestExpiry, fromSuspensionItem } from './guard-items.ts';
+import { suspensionItemKey } from './keys.ts';
+import { type Conditional, conditionalUpdate, type DynamoDeps, getItem } from './requests.ts';
+
+/**
+ * Approvals changed in one update: four operators each, and the service allows 300 in an expression. Larger changes are
+ * made in several updates, each all or nothing.
+ */
+const APPROVALS_PER_UPDATE = 60;
+
+interface Settled {
+  readonly callId: string;
+  readonly status: ApprovalStatus;
+  readonly decision: ApprovalDecision;
+}
+
+/** Whether `expiresAt` must be ahead, past, or does not matter. */
+type Expiry = 'ahead' | 'past' | 'any';
+
+/** Attribute of a token in the map: its digest, since a token may be longer than a name in an expression may be. */
+export const tokenKey = (token: string): string => createHash('sha256').update(token).digest('hex').slice(0, 32);
+
+/** Every change of a suspension (design 5.3); see `SuspensionChange` for the condition of each. */
+export async function changeSuspension(deps: DynamoDeps, suspensionId: string, change: SuspensionChange): Promise<ChangeOutcome> {
+  switch (change.kind) {
+    case 'decide':
+      return settle(deps, suspensionId, change.decisions, change.now, 'ahead');
+    case 'expire': {
+      const decision = { by: 'handrail', at: change.now, how: 'sweep' };
+      return settle(
+        deps,
+        suspensionId,
+        change.callIds.map((callId) => ({ callId, status: 'expired', decision })),
+        change.now,
+        'past',
+      );
+    }
+    case 'cancel': {
+      const decision = { by: change.by, at: change.now, how: 'cancel' };
+      return settle(
+        deps,
+        suspensionId,
+        change.callIds.map((callId) => ({ callId, status: 'cancelled', decision })),
+        change.now,
+        'any',
+      );
+    }
+    case 'token': {
+      const at = placeholders();
+      const path = `${at.name('tokens')}.${at.name(tokenKey(change.token))}`;
+      const token = { token: change.token, execution: change.execution, at: change.now };
+      return apply(deps, suspensionId, at, `SET ${path}=if_not_exists(${path},${at.value(token)})`);
+    }
+    case 'notified':
+      return mark(deps, suspensionId, { notifiedAt: change.now }, false);
+    case 'delivered':
+      return mark(deps, suspensionId, { deliveredAt: change.now }, true);
+    case 'ack':
+      return mark(deps, suspensionId, { ackedAt: change.now, ttl: change.ttl }, true);
+    case 'due':
+      return postpone(deps, suspensionId, change.dueAt);
+    default:
+      return unreachable(change);
+  }
+}
+
+/** Sets what is not set yet. `closed`: nobody has to look at it any more, so it leaves the sparse indexes. */
+async function mark(
+  deps: DynamoDeps,
+  suspensionId: string,
+  marks: Readonly<Record<string, number>>,
+  closed: boolean,
+): Promise<ChangeOutcome> {
+  const at = placeholders();
+  const sets = Object.entries(marks).map(([name, value]) => `${at.name(name)}=if_not_exists(${at.name(name)},${at.value(value)})`);
+  return apply(deps, suspensionId, at, `SET ${sets.join(',')}${closed ? ` REMOVE ${at.name('dueAt')},${at.name('pendingTenant')}` : ''}`);
+}
+
+/** One that has been delivered must not come back into the index. */
+async function postpone(deps: DynamoDeps, suspensionId: string, dueAt: number): Promise<ChangeOutcome> {
+  const at = placeholders();
+  const open = `attribute_not_exists(${at.name('deliveredAt')}) AND attribute_not_exists(${at.name('ackedAt')})`;
+  return apply(deps, suspensionId, at, `SET ${at.name('dueAt')}=${at.value(dueAt)}`, open);
+}
+
+async function settle(
+  deps: DynamoDeps,
+  suspensionId: string,
+  settled: readonly Settled[],
+  now: number,
+  expiry: Expiry,
+): Promise<ChangeOutcome> {
+  let outcome: ChangeOutcome | undefined;
+  for (let start = 0; start < settled.length; start += APPROVALS_PER_UPDATE) {
+    outcome = await settleSome(deps, suspensionId, settled.slice(start, start + APPROVALS_PER_UPDATE), now, expiry);
+    if (!outcome.applied) return outcome;
+  }
+  if (outcome?.suspension) return { applied: true, suspension: await rest(deps, outcome.suspension) };
+  const item = await getItem(deps, deps.tables.guard, suspensionItemKey(suspensionId));
+  return { applied: item !== undefined, suspension: item && fromSuspensionItem(item) };
+}
+
+async function settleSome(
+  deps: DynamoDeps,
+  suspensionId: string,
+  settled: readonly Settled[],
+  now: number,
+  expiry: Expiry,
+): Promise<ChangeOutcome> {
+  const at = placeholders();
+  const [status, expiresAt, decision] = [at.name('status'), at.name('expiresAt'), at.name('decision')];
+  const pending = at.value('pending');
+  const clock = expiry === 'any' ? '' : at.value(now);
+  const path = pathOf(at);
+  const conditions = settled.map(({ callId }) => {
+    const limit = expiry === 'any' ? '' : ` AND ${path(callId)}.${expiresAt}${expiry === 'ahead' ? '>' : '<='}${clock}`;
+    return `${path(callId)}.${status}=${pending}${limit}`;
+  });
+  const sets = settled.flatMap((one) => [
+    `${path(one.callId)}.${status}=${at.value(one.status)}`,
+    `${path(one.callId)}.${decision}=${at.value(toText(one.decision))}`,
+  ]);
+  // Whoever decides also delivers. Should that fail, sweep finds it: due at once.
+  const update = `SET ${at.name('dueAt')}=${at.value(now)},${sets.join(',')}`;
+  const outcome = await apply(deps, suspensionId, at, update, conditions.join(' AND '));
+  // The client repeats a request whose answer was lost: then the decisions that stand are these very ones.
+  return {
+    ...outcome,
+    applied: outcome.applied || (outcome.suspension !== undefined && settled.every((one) => stands(outcome.suspension, one))),
+  };
+}
+
+/** While others are still pending there is nothing to deliver: due when the first of them expires. */
+async function rest(deps: DynamoDeps, suspension: Suspension): Promise<Suspension> {
+  const dueAt = earliestExpiry(suspension);
+  if (dueAt === undefined || suspension.deliveredAt !== undefined) return suspension;
+  const at = placeholders();
+  const path = pathOf(at);
+  const [status, pending] = [at.name('status'), at.value('pending')];
+  // Holds for one of them is enough: whoever settles the last one makes it due at once.
+  const condition = pendingCalls(suspension)
+    .slice(0, APPROVALS_PER_UPDATE)
+    .map((callId) => `${path(callId)}.${status}=${pending}`)
+    .join(' AND ');
+  return (await apply(deps, suspension.suspensionId, at, `SET ${at.name('dueAt')}=${at.value(dueAt)}`, condition)).suspension ?? suspension;
+}
+
+const pathOf =
+  (at: Placeholders) =>
+  (callId: string): string =>
+    `${at.name('approvals')}.${at.name(callId)}`;
+
+function stands(suspension: Suspension | undefined, { callId, status, decision }: Settled): boolean {
+  const approval = suspension && Object.hasOwn(suspension.approvals, callId) ? suspension.approvals[callId] : undefined;
+  return (
+    approval?.status === status &&
+    approval.decision !== undefined &&
+    canonicalJson(JSON.parse(toText(approval.decision))) === canonicalJson(JSON.parse(toText(decision)))
+  );
+}
+
+async function apply(deps: DynamoDeps, suspensionId: string, at: Placeholders, update: string, condition?: string): Promise<ChangeOutcome> {
+  const exists = `attribute_exists(${at.name('pk')})`;
+  const outcome: Conditional = await conditionalUpdate(deps, deps.tables.guard, suspensionItemKey(suspensionId), {
+    at,
+    update,
+    condition: condition === undefined ? exists : `${exists} AND ${condition}`,
+  });
+  return { applied: outcome.done, suspension: outcome.item && fromSuspensionItem(outcome.item) };
+}

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { parse } from 'yaml';
+import { sandboxBuild, sandboxManifest } from '../lib/adapters/sandbox/assets.ts';
 import type { Config } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { CONFIG_FILE, type FunctionSpec } from '../lib/manifest.ts';
@@ -10,9 +11,9 @@ import { CONFIG_FILE, type FunctionSpec } from '../lib/manifest.ts';
 /** A function's code, ready to be zipped. */
 export interface Bundle {
   readonly directory: string;
-  /** Size of the code, without assets. */
+  /** Size of all that is deployed, before compression; licence texts are not counted. */
   readonly bytes: number;
-  /** Source files in it, relative to the project: what a function ships can be tested. */
+  /** Source files that are in it, relative to the project: what a function ships can be tested. */
   readonly inputs: readonly string[];
 }
 export type Bundles = ReadonlyMap<string, Bundle>;
@@ -63,10 +64,41 @@ async function finish(spec: FunctionSpec, metafile: Metafile, options: BundleOpt
   const file = join(directory, 'index.mjs');
   const output = Object.entries(metafile.outputs).find(([path]) => resolve(options.root, path) === file)?.[1];
   if (output === undefined) throw new HandrailError('INTERNAL', `esbuild wrote no ${file}`);
-  await mkdir(directory, { recursive: true });
   if (spec.config) await writeFile(join(directory, CONFIG_FILE), JSON.stringify(deployedConfig(options.config), undefined, 1));
   if (spec.model) await writeScripts(directory, options);
-  return { directory, bytes: output.bytes, inputs: Object.keys(output.inputs).sort() };
+  const sandbox = spec.sandbox ? await addSandbox(directory, options.root) : [];
+  return { directory, bytes: await sizeOf(directory), inputs: [...new Set([...shipped(output), ...sandbox])].sort() };
+}
+
+/** What runs untrusted code is started as a process of its own, so it is bundled apart from the function. */
+async function addSandbox(directory: string, root: string): Promise<string[]> {
+  const { entryPoints, copies } = sandboxManifest();
+  const options = { ...sandboxBuild, external: [...sandboxBuild.external], entryPoints: [...entryPoints] };
+  const result = await build({
+    ...options,
+    absWorkingDir: root,
+    outdir: directory,
+    legalComments: 'external',
+    metafile: true,
+    logLevel: 'error',
+  });
+  for (const { from, to } of copies) {
+    await mkdir(dirname(join(directory, to)), { recursive: true });
+    await copyFile(from, join(directory, to));
+  }
+  return Object.values(result.metafile.outputs).flatMap(shipped);
+}
+
+/** Inputs of which something is left after tree shaking. */
+function shipped(output: Metafile['outputs'][string]): string[] {
+  return Object.entries(output.inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : []));
+}
+
+async function sizeOf(directory: string): Promise<number> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.LEGAL.txt'));
+  const sizes = await Promise.all(files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Scripts of scripted models travel as JSON beside the code. */

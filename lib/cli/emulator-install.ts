@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { HandrailError } from '../core/errors.ts';
+
+/** MiniStack, an emulator on PyPI that runs Node functions without Docker. Its behaviour is tested at this version. */
+export const MINISTACK_VERSION = '1.5.33';
+
+/** MiniStack is written for this. */
+const PYTHON = '3.10';
+/** One environment per version, so that an update does not mix two. */
+const environmentDirectory = (root: string): string => join(root, '.venv', `ministack-${MINISTACK_VERSION}`);
+
+/**
+ * The `ministack` command, installed once into a Python environment of its own under `.venv/` of the project, with every
+ * dependency at a known version. HandrailError SERVICE_UNAVAILABLE says what is missing.
+ */
+export async function installMinistack(root: string, say: (line: string) => void): Promise<string> {
+  const directory = environmentDirectory(root);
+  const command = join(directory, 'bin', 'ministack');
+  // pip writes the command last, after everything that it needs.
+  if (existsSync(command)) return command;
+  say(`Installing MiniStack ${MINISTACK_VERSION} into ${directory} (once)`);
+  const python = await findPython();
+  await runOrExplain(
+    python,
+    ['-m', 'venv', '--clear', directory],
+    'Python could not make a virtual environment; on Debian and Ubuntu install python3-venv',
+  );
+  const constraints = join(root, 'lib', 'cli', 'emulator-constraints.txt');
+  const install = ['install', '--quiet', '--disable-pip-version-check', '--constraint', constraints, `ministack==${MINISTACK_VERSION}`];
+  await runOrExplain(join(directory, 'bin', 'pip'), install, 'MiniStack could not be installed from PyPI');
+  return command;
+}
+
+async function findPython(): Promise<string> {
+  const enough = `import sys; sys.exit(0 if sys.version_info >= (${PYTHON.replace('.', ',')}) else 1)`;
+  for (const name of ['python3', 'python']) {
+    if ((await run(name, ['-c', enough]).catch(() => undefined))?.code === 0) return name;
+  }
+  throw new HandrailError(
+    'SERVICE_UNAVAILABLE',
+    `The emulator needs Python ${PYTHON} or later, or a running LocalStack (docker compose up).`,
+  );
+}
+
+async function runOrExplain(command: string, args: readonly string[], problem: string): Promise<void> {
+  const { code, output } = await run(command, args);
+  if (code !== 0) throw new HandrailError('SERVICE_UNAVAILABLE', `${problem}:\n${output.slice(-2_000)}`);
+}
+
+/** Runs a command to its end. Rejects when it cannot be started. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<{ code: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const add = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', add);
+    child.stderr.on('data', add);
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}

@@ -65,9 +65,10 @@ class DescriptorDirectory implements Directory {
     } catch (error) {
       const code = errorCode(error);
       if (code === 'ENOENT') return undefined;
-      // The kernel answers ENOTDIR for a link as well as for a file.
-      if (code === 'ENOTDIR' || code === 'ELOOP') checkDirectory(name, await unlessAbsent(lstat(this.at(name))));
-      throw error;
+      if (code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
+      // The kernel answers ENOTDIR for a link as well as for a file. If it is a directory by now, somebody plays with links.
+      checkDirectory(name, await unlessAbsent(lstat(this.at(name))));
+      throw linkRefused(name);
     }
   }
 
@@ -102,7 +103,8 @@ class VerifiedDirectory implements Directory {
     const path = this.at(name);
     await checkUnlinked(path, name);
     const [named, held] = [await lstat(path), await opened.stat()];
-    if (named.ino !== held.ino || named.dev !== held.dev) throw linkRefused(name);
+    // Without a name left it was replaced after it was opened, by a write like ours.
+    if (held.nlink > 0 && (named.ino !== held.ino || named.dev !== held.dev)) throw linkRefused(name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

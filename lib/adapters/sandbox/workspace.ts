@@ -60,7 +60,7 @@ class LocalWorkspace implements Workspace {
     this.#place = place;
     this.#quota = new Quota(async () => {
       await using directory = await this.#walk([]);
-      return measureUsage(directory, place.now());
+      return await measureUsage(directory, place.now());
     });
   }
 

@@ -3,7 +3,7 @@ import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
 import type { ToolDefinition } from '../hands/define-tool.ts';
 import { planStages } from '../hands/execution-mode.ts';
-import { verdict } from '../hands/loop-detection.ts';
+import { noteRefusal, verdict } from '../hands/loop-detection.ts';
 import { hashJson } from '../hash.ts';
 import { callIdOf } from '../ids.ts';
 import { BATCH_CALLS } from '../limits.ts';
@@ -45,6 +45,8 @@ export function openBatch(step: Step, frame: AgentFrame, reply: ModelReply, tool
     }),
   );
   frame.batch = { runSeq: step.run.runSeq, step: step.run.step, calls };
+  for (const entry of entries)
+    if (entry.refused?.code === 'LOOP_DETECTED') noteRefusal(frame.repeats, hashJson([entry.call.tool, entry.call.arguments]));
   entries.forEach((entry, index) => {
     const call = calls[index];
     const refused = entry.refused ?? (entry.definition && stages.error);

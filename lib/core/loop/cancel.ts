@@ -1,6 +1,6 @@
 import { HandrailError } from '../errors.ts';
 import { deliver } from '../guard/approvals/deliver.ts';
-import { pendingCalls } from '../guard/approvals/suspension.ts';
+import { cancelPending } from '../guard/approvals/expire.ts';
 import type { RunKey } from '../ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
@@ -50,13 +50,7 @@ export async function wakeCancelled(deps: Omit<CancelDeps, 'abortRun'>, run: Run
   if (run.plan?.next !== 'suspend') return;
   const suspension = await deps.guard.getSuspension(run.plan.suspensionId);
   if (!suspension) return;
-  const pending = pendingCalls(suspension);
-  const now = deps.clock.now();
-  const changed =
-    pending.length === 0
-      ? { suspension }
-      : await deps.guard.changeSuspension(suspension.suspensionId, { kind: 'cancel', now, callIds: pending, by });
-  if (changed.suspension) await deliver(deps, changed.suspension);
+  await deliver(deps, await cancelPending(deps, suspension, by));
 }
 
 /** A run that has not begun is withdrawn: nothing of it ran. */

@@ -1,14 +1,14 @@
 import { HandrailError } from '../errors.ts';
 import { preflight } from '../guard/preflight.ts';
-import { fitStage } from '../hands/execution-mode.ts';
+import { splitStage } from '../hands/execution-mode.ts';
 import { suspensionIdOf } from '../ids.ts';
-import { QUEUE } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
-import { takePermits } from './permits.ts';
+import { stageCalls } from './output.ts';
+import { pollSeconds, takePermits } from './permits.ts';
 import { agentOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
-import { argumentsOf, resultsOf } from './transcript.ts';
+import { argumentsOf } from './transcript.ts';
 
 /**
  * What becomes of the open batch in this step (design 3.2.8 and 9): the guard first; then a person, if one is needed;
@@ -80,19 +80,11 @@ async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
   const history = await transcript(step);
   const open = openCalls(frame);
   const first = Math.min(...open.map((call) => call.stage));
-  const observed = resultsOf(history, run.runSeq, frame.batch?.calls.map((call) => call.callId) ?? []);
-  const stage = fitStage(
-    open
-      .filter((call) => call.stage === first)
-      .map((call) => ({ call, definition: deps.registry.get(call.tool), arguments: argumentsOf(history, run.runSeq, call.callId) })),
-    observed,
-    deps.registry,
-  );
+  const callIds = open.filter((call) => call.stage === first).map((call) => call.callId);
+  const [fitting = []] = splitStage(stageCalls(deps, run, callIds, history));
+  const stage = fitting.map(({ call }) => call);
   const now = deps.clock.now();
-  const permits = await takePermits(
-    step,
-    stage.map(({ call }) => call),
-  );
+  const permits = await takePermits(step, stage);
   for (const { call, error } of permits.refused) observe(step, frame, call, refuse(step, call, error));
   for (const call of permits.granted) {
     if (call.waitingSince !== undefined) run.timings.queueMs += now - call.waitingSince;
@@ -109,15 +101,7 @@ async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
   }
   closeBatch(frame);
   if (permits.granted.length > 0) setPlan(step, { next: 'act', calls: permits.granted.map((call) => call.callId) });
-  else if (!frame.batch) setPlan(step, { next: 'reason' });
-  else setPlan(step, { next: 'wait', seconds: pollSeconds(openCalls(frame), now) });
-}
-
-/** 1, 2, then 4 s: by how long the run has been waiting (design 6.5). */
-export function pollSeconds(open: readonly OpenCall[], now: number): number {
-  const since = Math.min(now, ...open.flatMap((call) => call.waitingSince ?? []));
-  const waited = (now - since) / 1000;
-  const [first, second, third] = QUEUE.pollSeconds;
-  if (waited < first) return first;
-  return waited < first + second ? second : third;
+  else if (openCalls(frame).some((call) => call.state === 'waiting'))
+    setPlan(step, { next: 'wait', seconds: pollSeconds(openCalls(frame), now) });
+  else setPlan(step, { next: 'reason' });
 }

@@ -9,8 +9,11 @@ export function messagePrefix(frame: Frame, run: Pick<Run, 'runSeq' | 'step' | '
   return `MSG#${frame.namespace}#${six(run.runSeq)}#${six(run.step)}#${run.attempt}#`;
 }
 
+/** Key of a call that waits for a permit (design 6.5). */
+export const waiterKey = (runId: string, callId: string): string => `${runId}#${callId}`;
+
 /** Key of a call's lease in the permits item (design 6.5). */
-export const leaseKey = (runId: string, callId: string, attempt: string): string => `${runId}#${callId}#${attempt}`;
+export const leaseKey = (runId: string, callId: string, attempt: string): string => `${waiterKey(runId, callId)}#${attempt}`;
 
 export const keyOf = ({ tenant, runId }: RunKey): RunKey => ({ tenant, runId });
 

@@ -64,7 +64,7 @@ function readAnswer(step: Step, call: OpenCall, answer: Json | undefined): ToolR
   const failure = callFailureSchema.safeParse(answer);
   const error: CallFailure['error'] = failure.success ? failure.data.error : { Error: 'Handrail.NoAnswer' };
   const idempotent = step.deps.registry.get(call.tool)?.idempotent ?? false;
-  return outcomeOf({ callId: call.callId, error }, { tool: call.tool, category: call.category, idempotent, now: step.deps.clock.now() });
+  return outcomeOf({ error }, { tool: call.tool, category: call.category, idempotent, now: step.deps.clock.now() });
 }
 
 /** After a crash of the engine: calls in flight are dispatched again if that does no harm (design 3.2.2, `recover`). */

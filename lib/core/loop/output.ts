@@ -1,12 +1,15 @@
 import { HandrailError } from '../errors.ts';
-import type { Call } from '../hands/call.ts';
-import { previousResultsFor, resultBudget } from '../hands/execution-mode.ts';
+import type { Call, PreviousResult } from '../hands/call.ts';
+import { previousResultsFor, resultBudget, splitStage } from '../hands/execution-mode.ts';
+import { retriesOf } from '../hands/lifecycle.ts';
+import type { JsonObject } from '../json.ts';
 import { TOOL_TIMEOUT_MS } from '../limits.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { LoopDeps } from './deps.ts';
+import type { OpenCall } from './frames.ts';
 import { keyOf } from './keys.ts';
 import type { PlacedMessage } from './message.ts';
-import type { Plan, ReasonOutput } from './plan.ts';
+import type { ReasonOutput } from './plan.ts';
 import type { Run } from './run.ts';
 import { topFrame } from './step.ts';
 import { argumentsOf, resultsOf } from './transcript.ts';
@@ -42,34 +45,57 @@ export async function batchHistory(runs: RunStore, run: Run): Promise<PlacedMess
   return runs.readTranscript(run, frame.head, 1, { runSeq: frame.batch.runSeq, step: frame.batch.step });
 }
 
-function buildCalls(deps: LoopDeps, run: Run, callIds: Extract<Plan, { next: 'act' }>['calls'], history: readonly PlacedMessage[]): Call[] {
-  const frame = topFrame(run);
-  const batch = frame.batch?.calls ?? [];
-  const observed = resultsOf(
-    history,
-    run.runSeq,
-    batch.map((call) => call.callId),
-  );
-  return callIds.map((callId): Call => {
-    const open = batch.find((call) => call.callId === callId);
-    if (!open) throw new HandrailError('INTERNAL', `the plan of run ${run.runId} names the call ${callId}, which is not in its batch`);
-    // A tool that a deployment took away since the commit is still invoked: its Lambda answers TOOL_NOT_FOUND.
-    const definition = deps.registry.get(open.tool);
-    const previous = definition ? previousResultsFor(definition, observed, deps.registry) : [];
+/** A call of a stage with what it is given. */
+export interface StageCall {
+  readonly call: OpenCall;
+  readonly arguments: JsonObject;
+  readonly previousResults: readonly PreviousResult[];
+}
+
+/** The calls `callIds` of the open batch with their arguments and the results of its earlier calls (design 6.4). */
+export function stageCalls(
+  deps: Pick<LoopDeps, 'registry'>,
+  run: Run,
+  callIds: readonly string[],
+  history: readonly PlacedMessage[],
+): StageCall[] {
+  const batch = topFrame(run).batch?.calls ?? [];
+  const ids = batch.map((call) => call.callId);
+  const earlier = resultsOf(history, run.runSeq, ids).map((result) => ({
+    ...result,
+    category: batch.find(({ callId }) => callId === result.callId)?.category ?? '',
+  }));
+  return callIds.map((callId): StageCall => {
+    const call = batch.find((open) => open.callId === callId);
+    if (!call) throw new HandrailError('INTERNAL', `the plan of run ${run.runId} names the call ${callId}, which is not in its batch`);
+    const definition = deps.registry.get(call.tool);
     return {
-      callId,
-      tool: open.tool,
-      category: open.category,
-      functionName: deps.functionName(open.category),
+      call,
       arguments: argumentsOf(history, run.runSeq, callId),
+      previousResults: definition ? previousResultsFor(definition, earlier) : [],
+    };
+  });
+}
+
+function buildCalls(deps: LoopDeps, run: Run, callIds: readonly string[], history: readonly PlacedMessage[]): Call[] {
+  const stage = splitStage(stageCalls(deps, run, callIds, history)).flat();
+  return stage.map(({ call, arguments: args, previousResults }): Call => {
+    // A tool that a deployment took away since the commit is still invoked: its Lambda answers TOOL_NOT_FOUND.
+    const definition = deps.registry.get(call.tool);
+    return {
+      callId: call.callId,
+      tool: call.tool,
+      category: call.category,
+      functionName: deps.functionName(call.category),
+      arguments: args,
       timeoutMs: definition ? deps.registry.timeoutOf(definition) : TOOL_TIMEOUT_MS.default,
       idempotent: definition?.idempotent ?? false,
-      maxRetries: definition?.retry.maxRetries ?? 0,
+      maxRetries: definition ? retriesOf(definition) : 0,
       resultBudget: resultBudget(callIds.length),
-      ...(previous.length > 0 ? { previousResults: previous } : {}),
+      ...(previousResults.length > 0 ? { previousResults: [...previousResults] } : {}),
       tenant: run.tenant,
       sessionId: run.sessionId,
-      namespace: frame.namespace,
+      namespace: topFrame(run).namespace,
       runId: run.runId,
     };
   });

@@ -1,8 +1,9 @@
 import { HandrailError } from '../errors.ts';
-import { levelsOf, updatePermits } from '../hands/permits.ts';
-import { PERMIT_CONFLICTS, QUEUE, RETRY } from '../limits.ts';
+import { longestFlightMs, retriesOf } from '../hands/lifecycle.ts';
+import { concurrencyLimits, levelsOf, updatePermits } from '../hands/permits.ts';
+import { PERMIT_CONFLICTS, QUEUE } from '../limits.ts';
 import type { OpenCall } from './frames.ts';
-import { leaseKey } from './keys.ts';
+import { leaseKey, waiterKey } from './keys.ts';
 import type { Step } from './step.ts';
 
 /** ms a lease outlives what its call may take, so that only a crashed call loses it early. */
@@ -19,8 +20,7 @@ export interface PermitOutcome {
 export function flightMs(step: Pick<Step, 'deps'>, call: OpenCall): number {
   const definition = step.deps.registry.get(call.tool);
   if (!definition) return LEASE_SLACK_MS;
-  const attempts = 1 + (definition.idempotent ? definition.retry.maxRetries : 0);
-  return attempts * (step.deps.registry.timeoutOf(definition) + RETRY.maxDelaySeconds * 1000) + LEASE_SLACK_MS;
+  return longestFlightMs(step.deps.registry.timeoutOf(definition), retriesOf(definition)) + LEASE_SLACK_MS;
 }
 
 /**
@@ -32,20 +32,20 @@ export async function takePermits(step: Step, stage: readonly OpenCall[]): Promi
   let permits = step.inputs.permits;
   for (let conflicts = 0; conflicts <= PERMIT_CONFLICTS; conflicts++) {
     const now = deps.clock.now();
-    const wanted = stage.map((call) => ({
-      callId: call.callId,
-      lease: leaseKey(run.runId, call.callId, run.attempt),
-      levels: levelsOf(deps.registry, call.tool),
+    const want = stage.map((call) => ({
+      key: waiterKey(run.runId, call.callId),
+      levels: levels(step, call),
       leaseUntil: now + flightMs(step, call),
-      waitingSince: call.waitingSince,
+      since: call.waitingSince,
     }));
     const change = updatePermits(permits, {
       now,
       run: run.runId,
+      attempt: run.attempt,
       giveBack: step.giveBack,
-      want: wanted,
-      nextPollMs: QUEUE.pollSeconds[2] * 1000,
-      limits: deps.config.hands.concurrency,
+      want,
+      nextPoll: now + pollSeconds(stage, now) * 1000,
+      limits: concurrencyLimits(deps.config.hands.concurrency, deps.registry.getAll()),
     });
     if (!change.changed || (await deps.guard.putPermits(change.next))) return applyChange(step, stage, change, now);
     await deps.clock.sleep(CONFLICT_PAUSE_MS * (1 + conflicts) * deps.random.number());
@@ -69,6 +69,20 @@ export async function undoPermits(step: Step): Promise<void> {
   await takePermits(step, []);
 }
 
+/** Whatever its tool is by now, a call counts at the levels of its name and category. */
+function levels(step: Step, call: OpenCall): string[] {
+  return levelsOf(step.deps.registry.get(call.tool) ?? { name: call.tool, category: call.category });
+}
+
+/** 1, 2, then 4 s: by how long the run has been waiting (design 6.5). */
+export function pollSeconds(open: readonly OpenCall[], now: number): number {
+  const since = Math.min(now, ...open.flatMap((call) => call.waitingSince ?? []));
+  const waited = (now - since) / 1000;
+  const [first, second, third] = QUEUE.pollSeconds;
+  if (waited < first) return first;
+  return waited < first + second ? second : third;
+}
+
 function waitAll(stage: readonly OpenCall[], now: number): PermitOutcome {
   for (const call of stage) markWaiting(call, now);
   return { granted: [], refused: [] };
@@ -82,18 +96,19 @@ function markWaiting(call: OpenCall, now: number): void {
 function applyChange(step: Step, stage: readonly OpenCall[], change: ReturnType<typeof updatePermits>, now: number): PermitOutcome {
   const outcome: PermitOutcome = { granted: [], refused: [] };
   for (const call of stage) {
-    if (change.granted.includes(call.callId)) outcome.granted.push(call);
-    else if (change.full.includes(call.callId))
+    const key = waiterKey(step.run.runId, call.callId);
+    if (change.granted.includes(key)) outcome.granted.push(call);
+    else if (change.full.includes(key))
       outcome.refused.push({
         call,
         error: new HandrailError('QUEUE_FULL', `${QUEUE.depth} calls are waiting already; ${call.tool} did not run`),
       });
-    else if (change.timedOut.includes(call.callId))
+    else if (change.timedOut.includes(key))
       outcome.refused.push({
         call,
         error: new HandrailError('QUEUE_TIMEOUT', `${call.tool} waited over ${QUEUE.waitMs / 1000} s for a free place and did not run`),
       });
-    else if (change.waiting.includes(call.callId)) markWaiting(call, now);
+    else if (change.waiting.includes(key)) markWaiting(call, now);
   }
   step.giveBack.length = 0;
   return outcome;

@@ -2,8 +2,8 @@ import { HandrailError } from '../errors.ts';
 import { buildSuspension } from '../guard/approvals/open.ts';
 import { checkLlmCall } from '../guard/preflight.ts';
 import { executionName, suspensionIdOf } from '../ids.ts';
-import { HISTORY_EVENTS, SUSPENSION_TTL_MS } from '../limits.ts';
-import { eventsOfPass, worstPassEvents } from '../machine/history.ts';
+import { SUSPENSION_TTL_MS } from '../limits.ts';
+import { mustContinue, START_EVENTS, worstCaseEvents } from '../machine/history.ts';
 import { askModel } from './ask.ts';
 import { commitStep } from './commit.ts';
 import type { LoopDeps } from './deps.ts';
@@ -20,6 +20,8 @@ import { takeDecisions } from './woke.ts';
 
 /** A loser of the commit starts over; what it then finds ends it, so a few times are enough. */
 const COMMIT_ATTEMPTS = 5;
+/** The most a definition may ask for. */
+const MOST_RETRIES = 5;
 
 /**
  * One step of the loop (design 3.2). Killed at any point and run again, or running twice at once, it asks the LLM no
@@ -49,7 +51,7 @@ async function pass(deps: LoopDeps, event: ReasonEvent): Promise<ReasonOutput | 
       const step = beginStep(deps, inputs, run as Run);
       await work(step, event);
       await returnPermits(step);
-      step.run.historyEvents += eventsOfPass(step.run.plan);
+      step.run.historyEvents += passEvents(step.run);
       const outcome = await commitStep(step);
       if (!outcome.committed) {
         await undoPermits(step);
@@ -94,7 +96,7 @@ async function work(step: Step, event: ReasonEvent): Promise<void> {
   if (waitingStill) return;
   if (activeMs(step) >= step.run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
   const frame = topFrame(step.run);
-  if (step.run.historyEvents + worstPassEvents(step.deps.config) > HISTORY_EVENTS) return handOver(step);
+  if (mustContinue(step.run.historyEvents, 'act', step.deps.config.hands.concurrency.global, MOST_RETRIES)) return handOver(step);
   if (openCalls(frame).length > 0) return dispatch(step);
   return think(step);
 }
@@ -129,7 +131,7 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<boolean> {
       return true;
     }
     case 'continue':
-      run.historyEvents = 0;
+      run.historyEvents = START_EVENTS;
       emit(step, 'run.continued', { execution: currentExecution(run) });
       return false;
     case 'reason':
@@ -141,7 +143,7 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<boolean> {
 
 /** Nothing is open: the LLM's turn, unless a limit has been reached (design 3.2.4 to 7). */
 async function think(step: Step): Promise<void> {
-  const { run, deps } = step;
+  const { run } = step;
   const frame = topFrame(run);
   if (frame.iterations >= run.constraints.max_iterations) return endAtLimit(step, 'iteration_limit');
   const budget = await checkLlmCall({ constraints: run.constraints, policies: step.inputs.policies, usage: run.usage, state: run.guard });
@@ -174,6 +176,12 @@ async function endAtLimit(step: Step, outcome: 'iteration_limit' | 'budget_excee
 function handOver(step: Step): void {
   step.run.execution += 1;
   setPlan(step, { next: 'continue', name: currentExecution(step.run) });
+}
+
+/** Worst-case history events from this answer to the next (design 3.5). */
+function passEvents(run: Run): number {
+  const calls = run.plan?.next === 'act' ? run.plan.calls.length : 0;
+  return worstCaseEvents(run.plan?.next ?? 'finish', calls, MOST_RETRIES);
 }
 
 /** ms the run has been active, this step's waiting time included; time suspended does not count (design 5.4). */

@@ -6,6 +6,7 @@ import { base32, runIdFrom } from '../ids.ts';
 import type { Json } from '../json.ts';
 import { utf8Bytes } from '../json.ts';
 import { INPUT_BYTES } from '../limits.ts';
+import { START_EVENTS } from '../machine/history.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -111,7 +112,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     step: 0,
     attempt: '',
     execution: 1,
-    historyEvents: 0,
+    historyEvents: START_EVENTS,
     frames: [{ kind: 'agent', namespace: MAIN, agent: agentName, iterations: 0, toolCalls: 0, usage: noUsage, repeats: [] }],
     guard: {},
     usage: noUsage,

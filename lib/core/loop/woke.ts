@@ -1,4 +1,5 @@
 import { HandrailError } from '../errors.ts';
+import { expireDue } from '../guard/approvals/expire.ts';
 import type { Approval } from '../guard/approvals/suspension.ts';
 import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
@@ -15,15 +16,7 @@ export async function takeDecisions(step: Step, suspensionId: string): Promise<b
   const guessed = step.inputs.suspension;
   let suspension = guessed?.suspensionId === suspensionId ? guessed : await guard.getSuspension(suspensionId);
   if (!suspension) return false;
-  const due = Object.values(suspension.approvals).filter((approval) => approval.status === 'pending' && approval.expiresAt <= clock.now());
-  if (due.length > 0) {
-    const expired = await guard.changeSuspension(suspensionId, {
-      kind: 'expire',
-      now: clock.now(),
-      callIds: due.map((approval) => approval.callId),
-    });
-    suspension = expired.suspension ?? suspension;
-  }
+  suspension = await expireDue(step.deps, suspension);
   if (Object.values(suspension.approvals).some((approval) => approval.status === 'pending')) return false;
   const frame = topFrame(step.run);
   for (const call of openCalls(frame)) {

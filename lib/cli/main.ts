@@ -1,0 +1,3 @@
+import { createCli } from './cli.ts';
+
+await createCli().parseAsync(process.argv);

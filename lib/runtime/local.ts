@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import { EmbeddedEngine, type EmbeddedEngineOptions } from '../adapters/engine/embedded.ts';
+import { createModel } from '../adapters/models/index.ts';
+import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
+import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
+import { startDynalite } from '../adapters/stores/dynalite.ts';
+import { closeDynamoClient, createDynamoClient, type RequestInfo } from '../adapters/stores/dynamodb/client.ts';
+import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
+import { dynamoMemoryStore } from '../adapters/stores/dynamodb/memory-store.ts';
+import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
+import { createApp } from '../api/app.ts';
+import { type LocalAuth, localAuth } from '../api/auth/local.ts';
+import { serve } from '../api/node-server.ts';
+import type { ApiServices } from '../api/services.ts';
+import type { Config } from '../core/config.ts';
+import { decide } from '../core/guard/approvals/decide.ts';
+import { suspend } from '../core/guard/approvals/suspend.ts';
+import type { ToolServices } from '../core/hands/category.ts';
+import { runCall } from '../core/hands/lifecycle.ts';
+import { createRegistry } from '../core/hands/registry.ts';
+import { base32 } from '../core/ids.ts';
+import { cancelRun } from '../core/loop/cancel.ts';
+import type { LoopDeps } from '../core/loop/deps.ts';
+import { suspendEventSchema } from '../core/loop/plan.ts';
+import { reason } from '../core/loop/reason.ts';
+import { settleRun } from '../core/loop/settle.ts';
+import { startRun } from '../core/loop/start.ts';
+import { recoverAll, sweep } from '../core/loop/sweep.ts';
+import { loopDefinition } from '../core/machine/loop.ts';
+import type { Clock, Random } from '../core/ports/clock.ts';
+import type { Logger } from '../core/ports/logger.ts';
+import type { Model } from '../core/ports/model.ts';
+import { functionTimeouts, toolFunctionName } from '../manifest.ts';
+import { allHandlers, categories } from '../tools/index.ts';
+import { DEMO_DIRECTORY, type LocalModelChoice } from './local-model.ts';
+import { claimDirectory, type ServerFile } from './server-file.ts';
+import { VERSION } from './version.ts';
+
+const NAME = 'handrail';
+const TENANT = 'local';
+const SWEEP_MS = 5_000;
+
+export interface LocalOptions {
+  /** Database, workspaces and `server.json`; made with mode 0700. */
+  readonly directory: string;
+  /** 0 = any free one. */
+  readonly port: number;
+  readonly config: Config;
+  /** Directory that paths in the configuration are relative to. */
+  readonly configDirectory: string;
+  readonly choice: LocalModelChoice;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly environment: {
+    readonly ANTHROPIC_API_KEY?: string | undefined;
+    readonly OPENAI_API_KEY?: string | undefined;
+    readonly AWS_REGION?: string | undefined;
+  };
+  /** Instead of the chosen LLM: tests and benchmarks. */
+  readonly model?: Model;
+  /** Tests shorten pauses and count transitions. */
+  readonly engine?: Pick<EmbeddedEngineOptions, 'waitMs' | 'retryMs' | 'onTransition'>;
+  readonly sweepMs?: number;
+  readonly onRequest?: (info: RequestInfo) => void;
+}
+
+export interface LocalRuntime {
+  readonly url: string;
+  readonly secret: string;
+  readonly modelId: string;
+  /** Runs of an earlier process that go on. */
+  readonly recovered: number;
+  /** The key of a one-time link that signs a browser in. */
+  ticket(): string;
+  /** Looks at everything due now, without waiting for the timer. */
+  sweep(): Promise<unknown>;
+  /** Lets what was begun end where it can; nothing is lost, runs go on at the next start. */
+  close(): Promise<void>;
+}
+
+/**
+ * The whole product in this process (design section 10): the deployed definition on the embedded engine, the deployed
+ * handlers, DynamoDB by dynalite. One process owns a directory. Errors: CONFLICT with the owner's address.
+ */
+export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
+  const { directory, config, clock, random, logger } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(directory, 0o700);
+  const claim = await claimDirectory(directory);
+  const undo: (() => Promise<unknown>)[] = [() => claim.release()];
+  try {
+    const dynamo = await startDynalite({ path: join(directory, 'dynamodb'), socketPath: join(directory, 'run', 'dynamodb.sock') });
+    undo.unshift(() => dynamo.close());
+    const client = createDynamoClient({ ...dynamo.connection, ...(options.onRequest ? { onRequest: options.onRequest } : {}) });
+    undo.unshift(async () => closeDynamoClient(client));
+    const tables = { client, tables: dynamo.tables, clock, random };
+    const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
+    const services: ToolServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner() };
+    const model = options.model ?? (await localModel(options));
+    const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {
+      runs: dynamoRunStore(tables),
+      guard: dynamoGuardStore(tables),
+      engine: createEngine(options, services, () => deps),
+      clock,
+      random,
+      logger,
+      config,
+      registry: createRegistry(categories, { security: config.security }),
+      model: async () => model,
+      functionName: (category) => toolFunctionName(NAME, category),
+    };
+    undo.unshift(() => deps.engine.stop());
+    const secret = randomBytes(32).toString('base64url');
+    const auth: LocalAuth = localAuth({ secret, port: () => server.port, tenant: TENANT });
+    const server = await serve(createApp(apiServices(deps, services, options), { auth }), { port: options.port });
+    undo.unshift(() => server.close());
+    const { runs: recovered } = await recoverAll(deps);
+    undo.unshift(startSweep(deps, options.sweepMs ?? SWEEP_MS));
+    await claim.publish({ url: server.url, secret, pid: process.pid } satisfies ServerFile);
+    return {
+      url: server.url,
+      secret,
+      modelId: model.id,
+      recovered,
+      ticket: () => auth.ticket(),
+      sweep: () => sweep(deps),
+      close: once(() => closeAll(undo)),
+    };
+  } catch (error) {
+    await closeAll(undo);
+    throw error;
+  }
+}
+
+async function localModel({ choice, clock, random, environment, configDirectory }: LocalOptions): Promise<Model> {
+  const keys = {
+    anthropic: environment.ANTHROPIC_API_KEY,
+    'openai-compatible': environment.OPENAI_API_KEY,
+    bedrock: undefined,
+    scripted: undefined,
+  };
+  return createModel(choice.model, {
+    clock,
+    random,
+    apiKey: async () => keys[choice.model.provider],
+    readText: (path) => readFile(join(path.startsWith('/') ? '' : configDirectory, path), 'utf8'),
+    region: environment.AWS_REGION,
+    awsCredentials: defaultProvider(),
+  });
+}
+
+function createEngine(options: LocalOptions, services: ToolServices, deps: () => LoopDeps): EmbeddedEngine {
+  const { clock, logger } = options;
+  return new EmbeddedEngine({
+    definition: loopDefinition({
+      reasonFunction: `${NAME}-reason`,
+      suspendFunction: `${NAME}-suspend`,
+      functionTimeouts: functionTimeouts(categories),
+    }),
+    handlers: {
+      reason: (event) => reason(deps(), event),
+      suspend: (event) => suspend(deps(), suspendEventSchema.parse(event)),
+      tool: (_functionName, call, signal) => runCall(call, { handlers: allHandlers, services, clock, logger, signal, startTimer }),
+    },
+    ...options.engine,
+    onClosed: (execution) => {
+      if (execution.status !== 'FAILED') return;
+      const runId = execution.name.slice(0, execution.name.lastIndexOf('-'));
+      const why = `the execution failed: ${execution.error ?? 'unknown'} ${execution.cause ?? ''}`.trim().slice(0, 1000);
+      settleRun(deps(), { tenant: TENANT, runId }, execution.name, why).catch((error) =>
+        logger.error('could not settle a run', error, { runId }),
+      );
+    },
+  });
+}
+
+function startTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+}
+
+function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, services: ToolServices, options: LocalOptions): ApiServices {
+  return {
+    startRun: async (request) => {
+      const sessionId = request.sessionId ?? `s-${base32(deps.random.bytes(17), 26)}`;
+      if (options.choice.demo) await layOutDemo(services, request.tenant, sessionId);
+      return startRun(deps, request.idempotencyKey === undefined ? { ...request, sessionId } : request);
+    },
+    cancelRun: (request) => cancelRun({ ...deps, abortRun: (runId) => deps.engine.abortRun(runId) }, request, request.principal),
+    decide: (request) => decide(deps, request),
+    runs: deps.runs,
+    guard: deps.guard,
+    tools: () => deps.registry.getAll(),
+    clock: deps.clock,
+    logger: deps.logger,
+    version: VERSION,
+  };
+}
+
+/** The file that the demo works on; left alone where a session has one. */
+async function layOutDemo(services: ToolServices, tenant: string, sessionId: string): Promise<void> {
+  const workspace = await services.workspaces.open({ tenant, sessionId });
+  const present = await workspace.list('.', { depth: 1, limit: 100 });
+  if (!present.some((entry) => entry.path === 'sales.csv'))
+    await workspace.write('sales.csv', await readFile(join(DEMO_DIRECTORY, 'sales.csv')), 'create');
+}
+
+/** Sweeps again and again, never twice at once. The function it returns ends that. */
+function startSweep(deps: LoopDeps, everyMs: number): () => Promise<void> {
+  let stopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    if (!stopped)
+      running = running.then(() => (stopped ? undefined : sweep(deps))).catch((error) => deps.logger.error('sweep failed', error));
+  }, everyMs);
+  return async () => {
+    stopped = true;
+    clearInterval(timer);
+    await running;
+  };
+}
+
+async function closeAll(undo: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const close of undo) await close();
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= action());
+}

@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { silentLogger } from '../core/ports/logger.ts';
+import type { App } from './app.ts';
+import { HttpError, problemResponse } from './problem.ts';
+
+/** The part of API Gateway's HTTP API event (payload format 2.0) that is a request. The rest goes on to authentication. */
+const eventSchema = z.looseObject({
+  rawPath: z.string().startsWith('/'),
+  rawQueryString: z.string().default(''),
+  headers: z.record(z.string(), z.string()).default({}),
+  cookies: z.array(z.string()).optional(),
+  body: z.string().nullish(),
+  isBase64Encoded: z.boolean().default(false),
+  requestContext: z.looseObject({
+    stage: z.string().default('$default'),
+    domainName: z.string().optional(),
+    http: z.looseObject({ method: z.string().regex(/^[A-Za-z]{1,20}$/) }),
+  }),
+});
+type GatewayEvent = z.infer<typeof eventSchema>;
+
+export interface GatewayResult {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  readonly cookies?: string[];
+  readonly body: string;
+  readonly isBase64Encoded: false;
+}
+
+/**
+ * The app as a Lambda behind an HTTP API: `export const handler = lambdaHandler(createApp(…))`. Written here, and not
+ * taken from the framework, for one kind of event, checked, and headers as they are.
+ */
+export function lambdaHandler(app: App): (event: unknown) => Promise<GatewayResult> {
+  return async (event) => {
+    const parsed = eventSchema.parse(event);
+    const request = requestOf(parsed);
+    const response = request instanceof Response ? request : await app.fetch(request, { requestContext: parsed.requestContext });
+    const cookies = response.headers.getSetCookie();
+    const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== 'set-cookie'));
+    return {
+      statusCode: response.status,
+      headers,
+      ...(cookies.length > 0 ? { cookies } : {}),
+      body: await response.text(),
+      isBase64Encoded: false,
+    };
+  };
+}
+
+/** A response at once for what cannot be a request: a method such as TRACE, a path that no URL can hold. */
+function requestOf(event: GatewayEvent): Request | Response {
+  const { method } = event.requestContext.http;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(event.headers)) if (/^[\t\x20-\xff]*$/.test(value)) headers.set(name, value);
+  if (event.cookies !== undefined) headers.set('cookie', event.cookies.join('; '));
+  const hasBody = method !== 'GET' && method !== 'HEAD' && event.body !== undefined && event.body !== null && event.body !== '';
+  const body = hasBody ? { body: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8') } : {};
+  try {
+    return new Request(urlOf(event), { method, headers, ...body });
+  } catch (cause) {
+    return problemResponse(new HttpError('BAD_REQUEST', 'the method or the path is not valid', { cause }), silentLogger);
+  }
+}
+
+/** A stage that has a name stands before the path. */
+function urlOf(event: GatewayEvent): string {
+  const { stage, domainName = 'localhost' } = event.requestContext;
+  const path = stage !== '$default' && event.rawPath.startsWith(`/${stage}/`) ? event.rawPath.slice(stage.length + 1) : event.rawPath;
+  return `https://${domainName}${path}${event.rawQueryString === '' ? '' : `?${event.rawQueryString}`}`;
+}

@@ -1,0 +1,28 @@
+import type { Route } from './route.ts';
+import { decideApproval, decideApprovals, getApproval, listApprovals } from './routes/approvals.ts';
+import { consoleRoot, consoleScriptFile, consoleStyleFile, signIn } from './routes/console.ts';
+import { listEvents } from './routes/events.ts';
+import { health } from './routes/health.ts';
+import { openApiRoute } from './routes/openapi.ts';
+import { cancelRun, getRun, listRuns, startRun } from './routes/runs.ts';
+import { listTools } from './routes/tools.ts';
+
+/** Every route of the product: the app, the OpenAPI document and the tests are made from this list. */
+export const routes: readonly Route[] = [
+  startRun,
+  listRuns,
+  getRun,
+  listEvents,
+  cancelRun,
+  listApprovals,
+  decideApprovals,
+  getApproval,
+  decideApproval,
+  listTools,
+  consoleRoot,
+  consoleScriptFile,
+  consoleStyleFile,
+  signIn,
+  health,
+  openApiRoute(() => routes),
+];

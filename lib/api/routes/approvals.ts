@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import { approvalStatuses } from '../../core/guard/approvals/suspension.ts';
+import { approvalIdSchema, parseApprovalId } from '../../core/ids.ts';
+import { jsonObjectSchema } from '../../core/json.ts';
+import { nextCursorSchema, pagingShape } from '../paging.ts';
+import type { Principal } from '../principal.ts';
+import { defineRoute, notFound } from '../route.ts';
+import { schemaNames } from '../schema-names.ts';
+import type { ApiServices, DecisionRequest } from '../services.ts';
+import { type ApprovalView, approvalViewSchema, approvalViews } from '../views/approval-view.ts';
+
+const approvalParams = z.strictObject({ approvalId: approvalIdSchema });
+const reason = z.string().max(4000).optional();
+const approve = z.strictObject({
+  decision: z.literal('approve'),
+  reason,
+  arguments: jsonObjectSchema.optional().describe('What is to run instead of what was asked'),
+});
+const reject = z.strictObject({ decision: z.literal('reject'), reason });
+const answer = z.strictObject({ decision: z.literal('answer'), answer: z.string().max(100_000), reason });
+
+export const decisionBody = z.discriminatedUnion('decision', [approve, reject, answer]).register(schemaNames, { id: 'Decision' });
+const named = { approvalId: approvalIdSchema };
+export const decisionsBody = z
+  .strictObject({
+    decisions: z
+      .array(z.discriminatedUnion('decision', [approve.extend(named), reject.extend(named), answer.extend(named)]))
+      .min(1)
+      .max(128),
+  })
+  .register(schemaNames, { id: 'Decisions' });
+
+const decidedSchema = z.object({ approvals: z.array(approvalViewSchema) }).register(schemaNames, { id: 'DecidedApprovals' });
+const approvalListSchema = z.object({ ...decidedSchema.shape, cursor: nextCursorSchema }).register(schemaNames, { id: 'ApprovalList' });
+const decideErrors = ['ALREADY_DECIDED', 'EXPIRED'] as const;
+
+export const listApprovals = defineRoute({
+  method: 'get',
+  path: '/approvals',
+  id: 'listApprovals',
+  summary: 'Decisions that people are asked for, newest first',
+  access: 'read',
+  query: z.strictObject({ ...pagingShape, status: z.enum([...approvalStatuses, 'all']).default('pending') }),
+  answer: { status: 200, description: 'Approvals of that status', schema: approvalListSchema },
+  async handle({ principal, query }, services) {
+    const { status, limit, cursor } = query;
+    const found = await services.guard.listSuspensions(principal.tenant, {
+      pending: status === 'pending',
+      limit,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const approvals = found.items
+      .filter((suspension) => suspension.tenant === principal.tenant)
+      .flatMap((suspension) => approvalViews(suspension, services.clock.now()))
+      .filter((approval) => status === 'all' || approval.status === status);
+    return { approvals, ...(found.cursor === undefined ? {} : { cursor: found.cursor }) };
+  },
+});
+
+export const getApproval = defineRoute({
+  method: 'get',
+  path: '/approvals/{approvalId}',
+  id: 'getApproval',
+  summary: 'One approval',
+  access: 'read',
+  params: approvalParams,
+  answer: { status: 200, description: 'The approval', schema: approvalViewSchema },
+  handle: ({ principal, params }, services) => ownApproval(principal, params.approvalId, services),
+});
+
+export const decideApproval = defineRoute({
+  method: 'post',
+  path: '/approvals/{approvalId}',
+  id: 'decideApproval',
+  summary: 'Decide one approval',
+  access: 'approve',
+  params: approvalParams,
+  body: decisionBody,
+  answer: { status: 200, description: 'As it stands now; the same decision again changes nothing', schema: approvalViewSchema },
+  errors: decideErrors,
+  async handle({ principal, params, body }, services) {
+    const [decided] = await decide(principal, [{ approvalId: params.approvalId, ...body }], services);
+    return decided ?? (await ownApproval(principal, params.approvalId, services));
+  },
+});
+
+export const decideApprovals = defineRoute({
+  method: 'post',
+  path: '/approvals',
+  id: 'decideApprovals',
+  summary: 'Decide several approvals at once',
+  access: 'approve',
+  body: decisionsBody,
+  answer: { status: 200, description: 'As they stand now, in the order asked', schema: decidedSchema },
+  errors: decideErrors,
+  handle: async ({ principal, body }, services) => ({ approvals: await decide(principal, body.decisions, services) }),
+});
+
+/** Every approval must be the caller's before any is decided, so that an answer tells nothing of others' ids. */
+async function decide(principal: Principal, decisions: readonly DecisionRequest[], services: ApiServices): Promise<ApprovalView[]> {
+  await Promise.all(decisions.map(({ approvalId }) => ownApproval(principal, approvalId, services)));
+  await services.decide({ tenant: principal.tenant, principal: principal.principal, how: 'api', decisions });
+  return Promise.all(decisions.map(({ approvalId }) => ownApproval(principal, approvalId, services)));
+}
+
+async function ownApproval(principal: Principal, approvalId: string, services: ApiServices): Promise<ApprovalView> {
+  const parts = parseApprovalId(approvalId);
+  const suspension = parts === undefined ? undefined : await services.guard.getSuspension(parts.suspensionId);
+  if (suspension === undefined || suspension.tenant !== principal.tenant) throw notFound();
+  const approval = approvalViews(suspension, services.clock.now()).find((view) => view.approvalId === approvalId);
+  if (approval === undefined) throw notFound();
+  return approval;
+}

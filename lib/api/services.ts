@@ -1,0 +1,59 @@
+import type { Constraints } from '../core/guard/constraints.ts';
+import type { ToolDefinition } from '../core/hands/define-tool.ts';
+import type { RunKey } from '../core/ids.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Run } from '../core/loop/run.ts';
+import type { Clock } from '../core/ports/clock.ts';
+import type { GuardStore } from '../core/ports/guard-store.ts';
+import type { Logger } from '../core/ports/logger.ts';
+import type { RunStore } from '../core/ports/run-store.ts';
+
+/** Who asks and for whom: from authentication alone, never from the request's text. */
+export interface Caller {
+  readonly tenant: string;
+  readonly principal: string;
+}
+
+export interface StartRunRequest extends Caller {
+  readonly input: string;
+  readonly agent?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
+  readonly constraints?: Constraints | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** One decision as a person sent it; the use case checks that it fits the kind of the approval. */
+export interface DecisionRequest {
+  readonly approvalId: string;
+  readonly decision: 'approve' | 'reject' | 'answer';
+  readonly reason?: string | undefined;
+  readonly arguments?: JsonObject | undefined;
+  readonly answer?: string | undefined;
+}
+
+export interface DecideRequest extends Caller {
+  /** Where it came from: `api`, `cli`, `page`. */
+  readonly how: string;
+  readonly decisions: readonly DecisionRequest[];
+}
+
+/**
+ * What the API needs of the product, bound by the composition root. Use cases throw HandrailErrors; any other error is
+ * answered as INTERNAL and logged. Stores throw BAD_REQUEST with field `cursor` for a cursor that they did not make.
+ */
+export interface ApiServices {
+  /** Errors: BAD_REQUEST (unknown agent), CONFLICT (the key was used for another request), SESSION_BUSY with `runId`. */
+  startRun(request: StartRunRequest): Promise<Run>;
+  /** The run as it then stands; a run that has ended stays as it is. Errors: NOT_FOUND. */
+  cancelRun(request: RunKey & { readonly principal: string }): Promise<Run>;
+  /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, FORBIDDEN (self approval). The API reads the outcome from the store. */
+  decide(request: DecideRequest): Promise<unknown>;
+  readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents'>;
+  readonly guard: Pick<GuardStore, 'getSuspension' | 'listSuspensions'>;
+  tools(): readonly ToolDefinition[];
+  readonly clock: Pick<Clock, 'now'>;
+  readonly logger: Logger;
+  /** The product's version, shown by `/health` and the OpenAPI document. */
+  readonly version: string;
+}

@@ -1,0 +1,1 @@
+export const consolePage=(_o:{signIn:string})=>'';

@@ -1,0 +1,302 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { HandrailError } from '../../../lib/core/errors.ts';
+import { fakeEvents, fakeRun, fakeSuspension, NOW } from './fake-services.ts';
+import { jsonHeaders, SECRETS, send, startBearerServer, type TestServer } from './server.ts';
+
+let fixture: TestServer;
+beforeAll(async () => {
+  fixture = await startBearerServer();
+});
+afterAll(() => fixture.server.close());
+beforeEach(() => {
+  fixture.services.started.length = 0;
+  fixture.services.decided.length = 0;
+  fixture.services.logged.length = 0;
+  fixture.services.store.runs = [];
+  fixture.services.store.suspensions = [];
+  fixture.services.store.events = [];
+});
+
+const call = async (method: string, path: string, body?: unknown, secret: string = SECRETS.alpha) => {
+  const answer = await send(fixture.server.port, method, path, jsonHeaders(secret), body === undefined ? undefined : JSON.stringify(body));
+  return { ...answer, json: answer.body === '' ? undefined : JSON.parse(answer.body) };
+};
+
+describe('starting a run', () => {
+  test('answers 202 with its ids and passes everything on, the caller from authentication', async () => {
+    const body = {
+      input: 'add up the sales',
+      agent: 'default',
+      sessionId: 's-1',
+      skills: ['csv'],
+      constraints: { max_iterations: 3, guard: { tool_policy: { 'write_*': 'deny' } } },
+      idempotencyKey: 'k 1',
+    };
+
+    const { status, json } = await call('POST', '/runs', body);
+
+    expect(status).toBe(202);
+    expect(json).toEqual({ runId: fixture.services.store.runs[0]?.runId, sessionId: 's-1', status: 'running' });
+    expect(fixture.services.started).toEqual([{ tenant: 'alpha', principal: 'alpha:owner', ...body }]);
+  });
+
+  test('tells which run keeps the session busy', async () => {
+    fixture.services.failWith = new HandrailError('SESSION_BUSY', 'session s-1 is busy', { extra: { runId: fakeRun(1).runId } });
+
+    const { status, json } = await call('POST', '/runs', { input: 'x' });
+
+    expect(status).toBe(409);
+    expect(json).toMatchObject({ code: 'SESSION_BUSY', status: 409, runId: fakeRun(1).runId, detail: 'session s-1 is busy' });
+  });
+
+  test('does not let extra facts of an error overwrite the members of the problem', async () => {
+    fixture.services.failWith = new HandrailError('CONFLICT', 'taken', { extra: { status: 200, code: 'X', type: 'y' } });
+
+    expect((await call('POST', '/runs', { input: 'x' })).json).toMatchObject({
+      status: 409,
+      code: 'CONFLICT',
+      type: 'urn:handrail:problem:CONFLICT',
+    });
+  });
+
+  test('hides and logs a failure of its own', async () => {
+    fixture.services.failWith = new Error('password=hunter2 at /srv/x');
+
+    const { status, json, headers } = await call('POST', '/runs', { input: 'x' });
+
+    expect(status).toBe(500);
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(json.code).toBe('INTERNAL');
+    expect(JSON.stringify(json)).not.toContain('hunter2');
+    expect(fixture.services.logged).toHaveLength(1);
+  });
+});
+
+describe('reading runs', () => {
+  test('shows how a waiting run stands, with the approvals it waits for and where each constraint came from', async () => {
+    const run = fakeRun(1, { status: 'waiting', plan: { next: 'suspend', suspensionId: `${fakeRun(1).runId}-3` } });
+    fixture.services.store.runs = [run];
+    fixture.services.store.suspensions = [fakeSuspension(run, ['write_file', 'execute_shell'])];
+
+    const { status, json } = await call('GET', `/runs/${run.runId}`);
+
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      status: 'waiting',
+      cost: 0.0042,
+      effects: { 'fs.read': 2 },
+      iterations: 2,
+      toolCalls: 3,
+      constraints: { origins: { 'guard.budget.cost_usd': 'app' } },
+    });
+    expect(json.approvals.map((approval: { approvalId: string; tool: string }) => [approval.approvalId, approval.tool])).toEqual([
+      [`${run.runId}-3.c3-0`, 'write_file'],
+      [`${run.runId}-3.c3-1`, 'execute_shell'],
+    ]);
+    expect(json.callsInFlight).toEqual([
+      { callId: 'c3-0', tool: 'execute_python', category: 'code', namespace: 'main', startedAt: NOW - 12_000 },
+    ]);
+  });
+
+  test('keeps to itself what nobody needs: hashes, task tokens, checker state', async () => {
+    const run = fakeRun(1, {
+      status: 'waiting',
+      plan: { next: 'suspend', suspensionId: `${fakeRun(1).runId}-3` },
+      guard: { rate_limit: { hidden: 'guard-state' } },
+    });
+    fixture.services.store.runs = [run];
+    fixture.services.store.suspensions = [fakeSuspension(run, ['write_file'])];
+
+    const { body } = await call('GET', `/runs/${run.runId}`);
+
+    expect(body).not.toMatch(/secret-hash|task-token|guard-state|requestHash/);
+  });
+
+  test('shows a run that is being started as running, and one that ended with outcome, answer and error', async () => {
+    fixture.services.store.runs = [
+      fakeRun(1, { status: 'starting', runSeq: 0 }),
+      fakeRun(2, {
+        status: 'failed',
+        outcome: 'error',
+        answer: 'half',
+        error: { code: 'TIMEOUT', message: 'the model did not answer' },
+        endedAt: NOW,
+      }),
+    ];
+
+    expect((await call('GET', `/runs/${fakeRun(1).runId}`)).json.status).toBe('running');
+    expect((await call('GET', `/runs/${fakeRun(2).runId}`)).json).toMatchObject({
+      status: 'failed',
+      outcome: 'error',
+      answer: 'half',
+      error: { code: 'TIMEOUT' },
+      endedAt: NOW,
+    });
+  });
+
+  test('pages the list by cursor and filters it by status', async () => {
+    fixture.services.store.runs = [fakeRun(1), fakeRun(2, { status: 'succeeded' }), fakeRun(3)];
+
+    const first = await call('GET', '/runs?limit=2');
+    const second = await call('GET', `/runs?limit=2&cursor=${first.json.cursor}`);
+
+    expect(first.json.runs).toHaveLength(2);
+    expect(second.json.runs.map((run: { runId: string }) => run.runId)).toEqual([fakeRun(3).runId]);
+    expect(second.json).not.toHaveProperty('cursor');
+    expect((await call('GET', '/runs?status=succeeded')).json.runs).toHaveLength(1);
+  });
+
+  test('cuts the input of a listed run without breaking a character', async () => {
+    fixture.services.store.runs = [fakeRun(1, { input: `${'x'.repeat(199)}😀` })];
+
+    const [run] = (await call('GET', '/runs')).json.runs;
+
+    expect(run.input.isWellFormed()).toBe(true);
+    expect(run.input.length).toBeLessThanOrEqual(200);
+  });
+
+  test('cancels with or without a body', async () => {
+    fixture.services.store.runs = [fakeRun(1)];
+
+    expect(await call('POST', `/runs/${fakeRun(1).runId}/cancel`, {})).toMatchObject({ status: 202, json: { runId: fakeRun(1).runId } });
+    expect(
+      await send(fixture.server.port, 'POST', `/runs/${fakeRun(1).runId}/cancel`, { authorization: `Bearer ${SECRETS.alpha}` }),
+    ).toMatchObject({ status: 202 });
+  });
+});
+
+describe('events', () => {
+  test('come whole steps at a time, so that `next` never skips one', async () => {
+    fixture.services.store.runs = [fakeRun(1, { status: 'succeeded', outcome: 'completed' })];
+    fixture.services.store.events = fakeEvents(300, 3);
+
+    const seen = new Set<string>();
+    let after = 0;
+    let answers = 0;
+    for (let more = true; more; answers++) {
+      const { json } = await call('GET', `/runs/${fakeRun(1).runId}/events?after=${after}`);
+      for (const event of json.events) seen.add(event.key);
+      ({ next: after, more } = json);
+    }
+
+    expect(seen.size).toBe(900);
+    expect(answers).toBe(2);
+  });
+
+  test('show a sign of life of a call that has been at work for over five seconds, the same one in the same period', async () => {
+    fixture.services.store.runs = [fakeRun(1)];
+    fixture.services.store.events = fakeEvents(3);
+    const path = `/runs/${fakeRun(1).runId}/events`;
+
+    const { json } = await call('GET', path);
+    const last = json.events.at(-1);
+
+    expect(last).toMatchObject({
+      type: 'tool.call.progress',
+      step: 3,
+      data: { callId: 'c3-0', tool: 'execute_python', elapsedMs: 10_000 },
+    });
+    expect((await call('GET', path)).json.events.at(-1)).toEqual(last);
+    expect([...json.events].sort((a, b) => (a.key < b.key ? -1 : 1))).toEqual(json.events);
+  });
+
+  test('of an ended run hold no sign of life', async () => {
+    fixture.services.store.runs = [fakeRun(1, { status: 'cancelled', outcome: 'cancelled' })];
+
+    expect((await call('GET', `/runs/${fakeRun(1).runId}/events?after=2`)).json).toMatchObject({ events: [], next: 2, more: false });
+  });
+});
+
+describe('approvals', () => {
+  const waiting = () => {
+    const run = fakeRun(1, { status: 'waiting' });
+    fixture.services.store.runs = [run];
+    fixture.services.store.suspensions = [fakeSuspension(run, ['write_file', 'write_file'])];
+    return [`${run.runId}-3.c3-0`, `${run.runId}-3.c3-1`] as const;
+  };
+
+  test('are listed while pending, and by status afterwards', async () => {
+    const [first, second] = waiting();
+    await call('POST', `/approvals/${first}`, { decision: 'approve' });
+
+    const pending = (await call('GET', '/approvals')).json.approvals;
+
+    expect(pending.map((approval: { approvalId: string }) => approval.approvalId)).toEqual([second]);
+    expect(pending[0]).toMatchObject({
+      kind: 'tool',
+      status: 'pending',
+      tool: 'write_file',
+      arguments: { path: 'report.md' },
+      reason: 'tool policy: write_file is confirm (app)',
+      expiresAt: NOW + 86_400_000,
+    });
+    expect((await call('GET', '/approvals?status=approved')).json.approvals).toHaveLength(1);
+    expect((await call('GET', '/approvals?status=all')).json.approvals).toHaveLength(2);
+  });
+
+  test('are decided one by one, and the answer shows who decided', async () => {
+    const [first] = waiting();
+
+    const { status, json } = await call('POST', `/approvals/${first}`, { decision: 'reject', reason: 'not now' }, SECRETS.approve);
+
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ approvalId: first, status: 'rejected', decision: { by: 'alpha:approve', how: 'api' } });
+    expect(fixture.services.decided).toEqual([
+      {
+        tenant: 'alpha',
+        principal: 'alpha:approve',
+        how: 'api',
+        decisions: [{ approvalId: first, decision: 'reject', reason: 'not now' }],
+      },
+    ]);
+  });
+
+  test('are decided together, in one use case', async () => {
+    const ids = waiting();
+
+    const { json } = await call('POST', '/approvals', { decisions: ids.map((approvalId) => ({ approvalId, decision: 'approve' })) });
+
+    expect(json.approvals.map((approval: { status: string }) => approval.status)).toEqual(['approved', 'approved']);
+    expect(fixture.services.decided).toHaveLength(1);
+  });
+
+  test('R17: one bare answer for whatever is pending is refused', async () => {
+    waiting();
+
+    const { status, json } = await call('POST', '/approvals', { decision: 'approve' });
+
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'BAD_REQUEST', field: 'decisions' });
+    expect(fixture.services.decided).toEqual([]);
+  });
+
+  test('R25: an empty answer is an answer', async () => {
+    const [first] = waiting();
+
+    await call('POST', `/approvals/${first}`, { decision: 'answer', answer: '' });
+
+    expect(fixture.services.decided[0]?.decisions).toEqual([{ approvalId: first, decision: 'answer', answer: '' }]);
+  });
+
+  test('whose time is over show as expired before sweep has been there', async () => {
+    const run = fakeRun(1, { status: 'waiting' });
+    fixture.services.store.suspensions = [fakeSuspension(run, ['write_file'], { expiresAt: NOW })];
+
+    expect((await call('GET', '/approvals')).json.approvals).toEqual([]);
+    expect((await call('GET', `/approvals/${run.runId}-3.c3-0`)).json.status).toBe('expired');
+  });
+});
+
+test('tools are listed without their handlers', async () => {
+  expect((await call('GET', '/tools')).json.tools).toEqual([
+    expect.objectContaining({ name: 'read_file', category: 'file', idempotent: true, effectTags: ['fs.read'], permissions: {} }),
+  ]);
+});
+
+test('HEAD answers as GET would, without the body', async () => {
+  expect(await send(fixture.server.port, 'HEAD', '/health')).toMatchObject({
+    status: 200,
+    body: '',
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+  });
+});

@@ -11,6 +11,7 @@ import { type ItemKey, memoryPk } from './keys.ts';
 import { conditionalPut, conditionalUpdate, type DynamoDeps, getItem, isConditionFailure } from './requests.ts';
 
 type Scope = { tenant: string; namespace: string };
+type MemoryLimits = { readonly valueBytes: number; readonly entries: number };
 
 /** Sort key of an entry; a sort key takes 1,024 bytes (service limit). */
 const ENTRY = 'K#';
@@ -24,27 +25,27 @@ const entrySchema = z.object({ v: z.literal(1), sk: z.string(), value: z.string(
 const NO_TEXT: ReadonlySet<string> = new Set();
 
 /** The memory table: entries by tenant, namespace and key (design section 4). */
-export function dynamoMemoryStore(deps: DynamoDeps): MemoryStore {
+export function dynamoMemoryStore(deps: DynamoDeps, limits: MemoryLimits = MEMORY): MemoryStore {
   return {
     async read(scope, key) {
       const item = await getItem(deps, deps.tables.memory, entryKey(scope, key));
       return item && fromEntryItem(item);
     },
     search: (scope, query) => search(deps, scope, query),
-    write: (scope, entry) => write(deps, scope, entry),
+    write: (scope, entry) => write(deps, limits, scope, entry),
     remove: (scope, key) => remove(deps, scope, key),
   };
 }
 
 /** Overwrites in one request. A new entry first takes a place in the scope's count. */
-async function write(deps: DynamoDeps, scope: Scope, entry: MemoryEntry): Promise<void> {
-  if (utf8Bytes(entry.value) > MEMORY.valueBytes)
-    throw new HandrailError('RESOURCE_EXHAUSTED', `the value is over ${MEMORY.valueBytes} bytes`);
+async function write(deps: DynamoDeps, limits: MemoryLimits, scope: Scope, entry: MemoryEntry): Promise<void> {
+  if (utf8Bytes(entry.value) > limits.valueBytes)
+    throw new HandrailError('RESOURCE_EXHAUSTED', `the value is over ${limits.valueBytes} bytes`);
   const key = entryKey(scope, entry.key);
   const item = { ...key, v: 1, ...toItem({ value: entry.value, updatedAt: entry.updatedAt }, NO_TEXT) };
   if (await putEntry(deps, item, 'attribute_exists')) return;
-  if (!(await takePlace(deps, scope)))
-    throw new HandrailError('RESOURCE_EXHAUSTED', `this memory holds ${MEMORY.entries} entries, which is the most; remove some first`);
+  if (!(await takePlace(deps, limits.entries, scope)))
+    throw new HandrailError('RESOURCE_EXHAUSTED', `this memory holds ${limits.entries} entries, which is the most; remove some first`);
   if (await putEntry(deps, item, 'attribute_not_exists')) return;
   // Another call wrote the same key meanwhile: the place is not needed, the later value stands.
   await addToCount(deps, scope, -1);
@@ -57,10 +58,10 @@ async function putEntry(deps: DynamoDeps, item: Item & ItemKey, condition: 'attr
 }
 
 /** Counts one more, unless the scope is full. A count that a crash left too high is made right before it refuses anyone. */
-async function takePlace(deps: DynamoDeps, scope: Scope): Promise<boolean> {
-  if (await countUp(deps, scope)) return true;
+async function takePlace(deps: DynamoDeps, most: number, scope: Scope): Promise<boolean> {
+  if (await countUp(deps, most, scope)) return true;
   const entries = await countEntries(deps, scope);
-  if (entries >= MEMORY.entries) return false;
+  if (entries >= most) return false;
   const at = placeholders();
   await deps.client.send(
     new UpdateCommand({
@@ -70,14 +71,14 @@ async function takePlace(deps: DynamoDeps, scope: Scope): Promise<boolean> {
       ...at.attributes(),
     }),
   );
-  return countUp(deps, scope);
+  return countUp(deps, most, scope);
 }
 
-async function countUp(deps: DynamoDeps, scope: Scope): Promise<boolean> {
+async function countUp(deps: DynamoDeps, most: number, scope: Scope): Promise<boolean> {
   const at = placeholders();
   const entries = at.name('entries');
   const update = `ADD ${entries} ${at.value(1)}`;
-  const condition = `attribute_not_exists(${entries}) OR ${entries}<${at.value(MEMORY.entries)}`;
+  const condition = `attribute_not_exists(${entries}) OR ${entries}<${at.value(most)}`;
   return (await conditionalUpdate(deps, deps.tables.memory, countKey(scope), { at, update, condition, answer: 'NONE' })).done;
 }
 

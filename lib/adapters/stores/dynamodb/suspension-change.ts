@@ -121,13 +121,12 @@ async function settleSome(
   expiry: Expiry,
 ): Promise<ChangeOutcome> {
   const at = placeholders();
-  const [status, expiresAt, decision] = [at.name('status'), at.name('expiresAt'), at.name('decision')];
-  const pending = at.value('pending');
-  const clock = expiry === 'any' ? '' : at.value(now);
+  const [status, decision, pending] = [at.name('status'), at.name('decision'), at.value('pending')];
+  // Only what an expression uses may be named in the request.
+  const live = expiry === 'any' ? '' : `.${at.name('expiresAt')}${expiry === 'ahead' ? '>' : '<='}${at.value(now)}`;
   const path = pathOf(at);
   const conditions = settled.map(({ callId }) => {
-    const limit = expiry === 'any' ? '' : ` AND ${path(callId)}.${expiresAt}${expiry === 'ahead' ? '>' : '<='}${clock}`;
-    return `${path(callId)}.${status}=${pending}${limit}`;
+    return `${path(callId)}.${status}=${pending}${live === '' ? '' : ` AND ${path(callId)}${live}`}`;
   });
   const sets = settled.flatMap((one) => [
     `${path(one.callId)}.${status}=${at.value(one.status)}`,
@@ -150,7 +149,7 @@ async function rest(deps: DynamoDeps, suspension: Suspension): Promise<Suspensio
   const at = placeholders();
   const path = pathOf(at);
   const [status, pending] = [at.name('status'), at.value('pending')];
-  // Holds for one of them is enough: whoever settles the last one makes it due at once.
+  // Should one of them be settled meanwhile, whoever did that has set the right time.
   const condition = pendingCalls(suspension)
     .slice(0, APPROVALS_PER_UPDATE)
     .map((callId) => `${path(callId)}.${status}=${pending}`)

@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { startTestStores, type TestStores } from '../../support/dynalite.ts';
+import { guardStoreContract } from './guard-store.suite.ts';
+import { memoryStoreContract } from './memory-store.suite.ts';
+import { runStoreContract } from './run-store.suite.ts';
+import { transcriptContract } from './transcript.suite.ts';
+
+describe('the DynamoDB stores', () => {
+  let stores: TestStores;
+  beforeAll(async () => {
+    stores = await startTestStores();
+  });
+  afterAll(async () => stores.close());
+
+  runStoreContract(() => stores);
+  transcriptContract(() => stores);
+  guardStoreContract(() => stores);
+  memoryStoreContract(() => stores);
+});

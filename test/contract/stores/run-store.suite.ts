@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import { RUN_ITEM_BYTES } from '../../../lib/core/limits.ts';
+import { eventKey, type PlacedEvent, type RunEvent } from '../../../lib/core/loop/event.ts';
+import type { Run } from '../../../lib/core/loop/run.ts';
+import type { RunStore } from '../../../lib/core/ports/run-store.ts';
+import type { StoreSet } from '../../support/dynalite.ts';
+import { mainFrame, newApproval, newRun, newSession, newSuspension, newTenant, nextStep } from './samples.ts';
+
+const at = (step: number, execution = 1, finish = false) => ({ step, execution, finish });
+const event = (type: RunEvent['type'], n = 0): RunEvent => ({ type, at: 1_000 + n, data: { n, nested: { empty: '', none: null } } });
+
+/** What any RunStore must do, transcripts apart. */
+export function runStoreContract(stores: () => StoreSet): void {
+  const runs = (): RunStore => stores().runs;
+  const created = async (over: Partial<Run> = {}): Promise<Run> => (await runs().createRun(newRun(newTenant(), over))).run;
+
+  describe('creating and starting a run', () => {
+    it('keeps every value, whatever JSON it holds', async () => {
+      const deep = Array.from({ length: 60 }).reduce<{ [key: string]: unknown }>((inner) => ({ '': inner }), {
+        big: 1e300,
+        tiny: 5e-324,
+        exact: 9_007_199_254_740_993,
+      });
+      const run = newRun(newTenant(), {
+        guard: { 'a.b#c': { if: 1, '': '' } },
+        stateChanges: { deep: JSON.parse(JSON.stringify(deep)) },
+        answer: '',
+        input: '日本語 🎈\u0000',
+      });
+      await runs().createRun(run);
+      expect(await runs().getRun(run)).toStrictEqual(run);
+    });
+
+    it('lets the first of two runs with one id stand', async () => {
+      const first = newRun(newTenant(), { requestHash: 'one' });
+      const second = { ...first, requestHash: 'two' };
+      expect(await runs().createRun(first)).toMatchObject({ created: true });
+      expect(await runs().createRun(second)).toMatchObject({ created: false, run: { requestHash: 'one' } });
+    });
+
+    it('finds no run of another tenant', async () => {
+      const run = await created();
+      expect(await runs().getRun({ tenant: newTenant(), runId: run.runId })).toBeUndefined();
+    });
+
+    it('marks only a starting run as running, once', async () => {
+      const run = await created({ status: 'starting', runSeq: 0 });
+      const running: Run = { ...run, status: 'running', runSeq: 4, frames: [{ ...mainFrame, head: 'MSG#main#000003#000001#x#' }] };
+      expect(await runs().markRunning(running)).toBe(true);
+      expect(await runs().markRunning({ ...running, runSeq: 5 })).toBe(false);
+      expect(await runs().getRun(run)).toMatchObject({ status: 'running', runSeq: 4, frames: [{ head: 'MSG#main#000003#000001#x#' }] });
+    });
+
+    it('deletes a run only while it is starting', async () => {
+      const [starting, running] = [await created({ status: 'starting' }), await created()];
+      await runs().deleteStarting(starting);
+      await runs().deleteStarting(running);
+      expect(await runs().getRun(starting)).toBeUndefined();
+      expect(await runs().getRun(running)).toBeDefined();
+    });
+
+    it('gives a session to exactly one of many runs that want it', async () => {
+      const tenant = newTenant();
+      const wanting = Array.from({ length: 5 }, () => newRun(tenant));
+      const won = await Promise.all(wanting.map((run) => runs().swapSession(newSession(run), undefined)));
+      expect(won.filter(Boolean)).toHaveLength(1);
+      const holder = wanting[won.indexOf(true)];
+      expect(await runs().getSession({ tenant, sessionId: 's-1' })).toMatchObject({ activeRun: holder?.runId });
+    });
+
+    it('passes a session on only from the holder that was seen', async () => {
+      const tenant = newTenant();
+      const [first, second, third] = [newRun(tenant), newRun(tenant), newRun(tenant)];
+      expect(await runs().swapSession(newSession(first), undefined)).toBe(true);
+      expect(await runs().swapSession(newSession(second, { runSeq: 2 }), first.runId)).toBe(true);
+      expect(await runs().swapSession(newSession(third, { runSeq: 2 }), first.runId)).toBe(false);
+      expect(await runs().swapSession(newSession(third, { runSeq: 1 }), undefined)).toBe(false);
+      expect(await runs().getSession({ tenant, sessionId: 's-1' })).toMatchObject({ activeRun: second.runId, runSeq: 2 });
+    });
+  });
+
+  describe('the commit', () => {
+    it('is won by exactly one of many attempts, and every loser is shown the winner', async () => {
+      const run = await created();
+      const outcomes = await Promise.all(Array.from({ length: 6 }, (_, n) => runs().commit(nextStep(run, `a${n}`), at(0))));
+      expect(outcomes.filter((outcome) => outcome.committed)).toHaveLength(1);
+      const winner = `a${outcomes.findIndex((outcome) => outcome.committed)}`;
+      for (const outcome of outcomes) if (!outcome.committed) expect(outcome.run).toMatchObject({ step: 1, attempt: winner });
+      expect(await runs().getRun(run)).toMatchObject({ step: 1, attempt: winner });
+    });
+
+    it('sets what has changed, removes what is no longer there and leaves the origin as it was', async () => {
+      const run = await created({ plan: { next: 'wait', seconds: 1 } });
+      const {
+        plan: _plan,
+        deadline: _deadline,
+        dueAt: _dueAt,
+        ...rest
+      } = nextStep(run, 'b', { status: 'waiting', usage: { ...run.usage, costUsd: 1e-9 } });
+      expect(await runs().commit({ ...rest, input: 'another input' }, at(0))).toEqual({ committed: true });
+      expect(await runs().getRun(run)).toStrictEqual({ ...rest, input: run.input });
+    });
+
+    it('refuses another execution, an unknown run and a run that has ended', async () => {
+      const run = await created({ execution: 2 });
+      const ended = await created({ status: 'succeeded', step: 0 });
+      expect(await runs().commit(nextStep(run, 'b'), at(0, 1))).toMatchObject({ committed: false, run: { step: 0 } });
+      expect(await runs().commit(nextStep(ended, 'b'), at(0))).toMatchObject({ committed: false, run: { status: 'succeeded' } });
+      expect(await runs().commit(nextStep(newRun(newTenant()), 'b'), at(0))).toEqual({ committed: false, run: undefined });
+    });
+
+    it('moves to a new execution', async () => {
+      const run = await created();
+      expect(await runs().commit(nextStep(run, 'b', { execution: 2 }), at(0, 1))).toEqual({ committed: true });
+      expect(await runs().commit({ ...nextStep(run, 'c', { execution: 2 }), step: 2 }, at(1, 2))).toEqual({ committed: true });
+    });
+
+    it('loses against a request to cancel, which only the finish commit passes', async () => {
+      const run = await created();
+      await runs().requestCancel(run, 5_000);
+      const refused = await runs().commit(nextStep(run, 'b'), at(0));
+      expect(refused).toMatchObject({ committed: false, run: { step: 0, cancelRequestedAt: 5_000 } });
+      expect(await runs().commit(nextStep(run, 'b', { status: 'cancelled', outcome: 'cancelled' }), at(0, 1, true))).toEqual({
+        committed: true,
+      });
+      expect(await runs().getRun(run)).toMatchObject({ status: 'cancelled', cancelRequestedAt: 5_000 });
+    });
+
+    it('races with cancel so that either order ends consistent', async () => {
+      for (let round = 0; round < 10; round++) {
+        const run = await created();
+        const [outcome, cancelled] = await Promise.all([runs().commit(nextStep(run, 'b'), at(0)), runs().requestCancel(run, 7)]);
+        expect(cancelled?.cancelRequestedAt).toBe(7);
+        expect(await runs().getRun(run)).toMatchObject({ cancelRequestedAt: 7, step: outcome.committed ? 1 : 0 });
+      }
+    });
+
+    it('refuses a run item that is too large before anything is written', async () => {
+      const run = await created();
+      const large = nextStep(run, 'b', { stateChanges: { text: 'ä'.repeat(RUN_ITEM_BYTES / 2) } });
+      await expect(runs().commit(large, at(0))).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+      expect(await runs().getRun(run)).toStrictEqual(run);
+    });
+
+    it('stores no NaN and no Infinity', async () => {
+      const run = await created();
+      await expect(runs().commit(nextStep(run, 'b', { activeMs: Number.NaN }), at(0))).rejects.toMatchObject({ code: 'INTERNAL' });
+      await expect(
+        runs().commit(nextStep(run, 'b', { usage: { ...run.usage, costUsd: Number.POSITIVE_INFINITY } }), at(0)),
+      ).rejects.toMatchObject({ code: 'INTERNAL' });
+    });
+  });
+
+  describe('cancel and postpone', () => {
+    it('keeps the first request to cancel and answers with the run', async () => {
+      const run = await created();
+      expect(await runs().requestCancel(run, 5)).toMatchObject({ cancelRequestedAt: 5 });
+      expect(await runs().requestCancel(run, 6)).toMatchObject({ cancelRequestedAt: 5 });
+    });
+
+    it('leaves a run that has ended alone, and knows no unknown one', async () => {
+      const run = await created({ status: 'failed' });
+      const answer = await runs().requestCancel(run, 5);
+      expect(answer?.status).toBe('failed');
+      expect(answer?.cancelRequestedAt).toBeUndefined();
+      expect(await runs().requestCancel(newRun(newTenant()), 5)).toBeUndefined();
+    });
+
+    it('postpones a run only at the step that was seen', async () => {
+      const run = await created({ step: 3 });
+      await runs().postponeRun(run, 2, 99_000);
+      expect((await runs().getRun(run))?.dueAt).toBe(31_000);
+      await runs().postponeRun(run, 3, 99_000);
+      expect((await runs().getRun(run))?.dueAt).toBe(99_000);
+    });
+
+    it('does not bring a run that has ended back to sweep', async () => {
+      const { dueAt: _dueAt, ...ended } = newRun(newTenant(), { status: 'succeeded', step: 3 });
+      await runs().createRun(ended);
+      await runs().postponeRun(ended, 3, 99_000);
+      expect((await runs().getRun(ended))?.dueAt).toBeUndefined();
+    });
+  });
+
+  describe('loadStep', () => {
+    it('reads run, policies, permits and suspension together', async () => {
+      const run = await created();
+      const policy = { v: 1, version: 1, guard: { tool_policy: { x: 'deny' } }, updatedAt: 1, updatedBy: 'me' } as const;
+      const suspension = newSuspension(run.tenant, [newApproval('c3-0')]);
+      await stores().guard.putPolicy(run.tenant, policy);
+      await stores().guard.openSuspension(suspension);
+      const inputs = await runs().loadStep(run, suspension.suspensionId);
+      expect(inputs.run).toStrictEqual(run);
+      expect(inputs.policies).toContainEqual(policy);
+      expect(inputs.permits).toEqual(await stores().guard.getPermits());
+      expect(inputs.suspension).toMatchObject({ suspensionId: suspension.suspensionId });
+    });
+
+    it('says what is not there', async () => {
+      const run = newRun(newTenant());
+      expect(await runs().loadStep(run, `${run.runId}-1`)).toMatchObject({ run: undefined, suspension: undefined });
+    });
+  });
+
+  describe('events', () => {
+    const placed = (step: number, source: Parameters<typeof eventKey>[1], n: number): PlacedEvent => ({
+      ...event('guard.decision', n),
+      step,
+      key: eventKey(step, source, n),
+    });
+
+    it('come in order of their keys, those of the last commit included, none twice', async () => {
+      const run = await created();
+      await runs().commit(nextStep(run, 'b', { events: [event('run.started'), event('llm.call.completed', 1)] }), at(0));
+      await runs().write(run, run.sessionId, [], [placed(1, 'suspend', 0), placed(1, 'decide', 0)]);
+      const keys = [eventKey(1, 'reason', 0), eventKey(1, 'reason', 1), eventKey(1, 'suspend', 0), eventKey(1, 'decide', 0)];
+      expect((await runs().readEvents(run, 0)).map(({ key }) => key)).toEqual(keys);
+      // The next step moves them to items of their own before it commits; read in between, they are in both places.
+      await runs().write(
+        run,
+        run.sessionId,
+        [],
+        [
+          { ...event('run.started'), step: 1, key: keys[0] ?? '' },
+          { ...event('llm.call.completed', 1), step: 1, key: keys[1] ?? '' },
+        ],
+      );
+      expect((await runs().readEvents(run, 0)).map(({ key }) => key)).toEqual(keys);
+      await runs().commit({ ...nextStep(run, 'c', { events: [event('run.finished')] }), step: 2 }, at(1));
+      const all = await runs().readEvents(run, 0);
+      expect(all.map(({ key }) => key)).toEqual([...keys, eventKey(2, 'reason', 0)]);
+      expect(all[0]).toEqual({ ...event('run.started'), step: 1, key: keys[0] });
+    });
+
+    it('after a step begin with that step whole', async () => {
+      const run = await created({ step: 12, events: [event('llm.call.completed')] });
+      await runs().write(
+        run,
+        run.sessionId,
+        [],
+        [placed(2, 'settle', 0), placed(10, 'reason', 0), placed(11, 'reason', 0), placed(9, 'reason', 7)],
+      );
+      expect((await runs().readEvents(run, 10)).map(({ step }) => step)).toEqual([10, 11, 12]);
+      expect(await runs().readEvents(run, 13)).toEqual([]);
+      expect(await runs().readEvents(newRun(newTenant()), 0)).toEqual([]);
+    });
+
+    it('are read to the end, however many there are', async () => {
+      const run = await created();
+      const many = Array.from({ length: 130 }, (_, n) => ({ ...placed(1, 'settle', n), data: { text: 'x'.repeat(10_000) } }));
+      await runs().write(run, run.sessionId, [], many);
+      expect(await runs().readEvents(run, 0)).toHaveLength(130);
+    });
+  });
+
+  describe('lists', () => {
+    it('page through a tenant, newest first, each run once', async () => {
+      const tenant = newTenant();
+      const all = Array.from({ length: 7 }, (_, n) => newRun(tenant, { createdAt: 1_000 + (n % 4) }));
+      for (const run of all) await runs().createRun(run);
+      await created();
+      const seen: Run[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await runs().listRuns(tenant, { limit: 3, ...(cursor === undefined ? {} : { cursor }) });
+        expect(page.items.length).toBeLessThanOrEqual(3);
+        seen.push(...page.items);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect(new Set(seen.map(({ runId }) => runId))).toEqual(new Set(all.map(({ runId }) => runId)));
+      expect(seen.map(({ createdAt }) => createdAt)).toEqual(seen.map(({ createdAt }) => createdAt).sort((a, b) => b - a));
+    });
+
+    it('filter by status and session', async () => {
+      const tenant = newTenant();
+      for (let n = 0; n < 6; n++)
+        await runs().createRun(
+          newRun(tenant, { createdAt: n, sessionId: n % 2 ? 'odd' : 'even', status: n < 3 ? 'succeeded' : 'running' }),
+        );
+      const found = await runs().listRuns(tenant, { limit: 10, status: 'running', sessionId: 'odd' });
+      expect(found.items.map(({ createdAt }) => createdAt)).toEqual([5, 3]);
+      const first = await runs().listRuns(tenant, { limit: 1, status: 'succeeded' });
+      expect(first.items.map(({ createdAt }) => createdAt)).toEqual([2]);
+      const second = await runs().listRuns(tenant, { limit: 5, status: 'succeeded', cursor: first.cursor ?? '' });
+      expect(second.items.map(({ createdAt }) => createdAt)).toEqual([1, 0]);
+    });
+
+    it('refuse a cursor of another tenant and one that was made up', async () => {
+      const tenant = newTenant();
+      for (let n = 0; n < 3; n++) await runs().createRun(newRun(tenant, { createdAt: n }));
+      const { cursor } = await runs().listRuns(tenant, { limit: 1 });
+      expect(cursor).toBeDefined();
+      await expect(runs().listRuns(newTenant(), { limit: 1, cursor: cursor ?? '' })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        field: 'cursor',
+      });
+      await expect(runs().listRuns(tenant, { limit: 1, cursor: 'made-up' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    });
+  });
+
+  describe('what is due', () => {
+    it('names runs and suspensions whose time has come, oldest first, and no others', async () => {
+      const tenant = newTenant();
+      const [late, soon, later] = [newRun(tenant, { dueAt: 50 }), newRun(tenant, { dueAt: 10 }), newRun(tenant, { dueAt: 101 })];
+      for (const run of [late, soon, later]) await runs().createRun(run);
+      const suspension = newSuspension(tenant, [newApproval('c3-0', { expiresAt: 20 })]);
+      await stores().guard.openSuspension(suspension);
+      const mine = new Set([late.runId, soon.runId, later.runId, suspension.suspensionId]);
+      const due = (await runs().due(100, 1_000)).filter((item) => mine.has(item.kind === 'run' ? item.key.runId : item.suspensionId));
+      expect(due).toEqual([
+        { kind: 'run', key: { tenant, runId: soon.runId }, dueAt: 10 },
+        { kind: 'suspension', suspensionId: suspension.suspensionId, dueAt: 20 },
+        { kind: 'run', key: { tenant, runId: late.runId }, dueAt: 50 },
+      ]);
+    });
+
+    it('forgets a run whose finish commit took its time away', async () => {
+      const run = await created({ dueAt: 10 });
+      const { dueAt: _dueAt, ...ended } = nextStep(run, 'b', { status: 'succeeded' });
+      await runs().commit(ended, at(0, 1, true));
+      expect((await runs().due(100, 1_000)).filter((item) => item.kind === 'run' && item.key.runId === run.runId)).toEqual([]);
+    });
+  });
+}

@@ -1,4 +1,4 @@
-import type { Category, ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { Category, ToolHandler } from '../../core/hands/category.ts';
 import { CONCURRENCY } from '../../core/limits.ts';
 import { listDirectoryDefinition } from './list-directory.definition.ts';
 import { listDirectory } from './list-directory.ts';
@@ -18,7 +18,7 @@ export const file: Category = {
 };
 
 /** By tool name. Apart from `file`, so that a bundle that only needs the definitions ships no handler. */
-export const fileHandlers: Readonly<Record<string, ToolHandler<Pick<ToolServices, 'workspaces'>>>> = {
+export const fileHandlers: Readonly<Record<string, ToolHandler>> = {
   read_file: readFile,
   write_file: writeFile,
   list_directory: listDirectory,

@@ -1,16 +1,17 @@
-import type { ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { ToolHandler } from '../../core/hands/category.ts';
 import { WORKSPACE } from '../../core/limits.ts';
 import type { WorkspaceEntry } from '../../core/ports/workspace.ts';
 import { parseArguments } from '../arguments.ts';
+import { serviceOf } from '../services.ts';
 import { matchesGlob } from './glob.ts';
 import { listDirectoryArguments, MAX_DEPTH } from './list-directory.definition.ts';
 
 const MAX_ENTRIES = 1_000;
 
 /** A line per entry, sorted by path; text, since a model reads a thousand lines of it for the price of half that in JSON. */
-export const listDirectory: ToolHandler<Pick<ToolServices, 'workspaces'>> = async (args, context, { workspaces }) => {
+export const listDirectory: ToolHandler = async (args, context, services) => {
   const { path, depth, glob, sizes } = parseArguments(listDirectoryArguments, args);
-  const workspace = await workspaces.open(context);
+  const workspace = await serviceOf(services, 'workspaces').open(context);
   const all = await workspace.list(path, { depth: depth ?? (glob === undefined ? 1 : MAX_DEPTH), limit: WORKSPACE.files + 1 });
   const matching = glob === undefined ? all : all.filter((entry) => matchesGlob(glob, entry.path));
   const lines = matching.slice(0, MAX_ENTRIES).map((entry) => line(entry, sizes));

@@ -1,20 +1,24 @@
 import { HandrailError, isRetryable } from '../../core/errors.ts';
-import type { PartOutcome, ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { PartOutcome, ToolHandler } from '../../core/hands/category.ts';
 import { utf8Bytes } from '../../core/json.ts';
 import { RESULT_BYTES } from '../../core/limits.ts';
 import type { Workspace } from '../../core/ports/workspace.ts';
 import { parseArguments } from '../arguments.ts';
+import { serviceOf } from '../services.ts';
 import { readFileArguments } from './read-file.definition.ts';
 
+/** What the parts of one call may take together: the rest of a result is for titles, notes and what JSON escapes. */
+const PARTS_BYTES = 0.8 * RESULT_BYTES;
+
 /** Text of one file, or the parts of several. What is cut to the result's size happens later, in the life cycle. */
-export const readFile: ToolHandler<Pick<ToolServices, 'workspaces'>> = async (args, context, { workspaces }) => {
+export const readFile: ToolHandler = async (args, context, services) => {
   const { path, paths, encoding, ...range } = parseArguments(readFileArguments, args);
   if ((path === undefined) === (paths === undefined)) throw new HandrailError('INVALID_ARGUMENTS', 'Give either `path` or `paths`.');
   const ranged = range.start_line !== undefined || range.end_line !== undefined;
   if (ranged && (path === undefined || encoding === 'base64')) {
     throw new HandrailError('INVALID_ARGUMENTS', '`start_line` and `end_line` go with `path` and text only.');
   }
-  const workspace = await workspaces.open(context);
+  const workspace = await serviceOf(services, 'workspaces').open(context);
   if (path !== undefined) {
     const text = decode(await workspace.read(path), encoding, path);
     return { text: ranged ? linesOf(text, range.start_line ?? 1, range.end_line, path) : text };
@@ -23,7 +27,7 @@ export const readFile: ToolHandler<Pick<ToolServices, 'workspaces'>> = async (ar
   const parts: PartOutcome[] = [];
   for (const name of wanted) {
     if (context.signal.aborted) throw new HandrailError('TIMEOUT', `Read ${parts.length} of ${wanted.length} files in time.`);
-    parts.push(await readPart(workspace, name, encoding, Math.floor(RESULT_BYTES / wanted.length)));
+    parts.push(await readPart(workspace, name, encoding, Math.floor(PARTS_BYTES / wanted.length)));
   }
   return { parts };
 };
@@ -32,9 +36,10 @@ export const readFile: ToolHandler<Pick<ToolServices, 'workspaces'>> = async (ar
 async function readPart(workspace: Workspace, name: string, encoding: 'utf-8' | 'base64', share: number): Promise<PartOutcome> {
   try {
     const text = decode(await workspace.read(name), encoding, name);
-    if (utf8Bytes(text) <= share) return { name, data: text };
+    const title = `== ${name} ==\n`;
+    if (utf8Bytes(text) <= share) return { name, data: `${title}${text}` };
     if (encoding === 'base64') throw new HandrailError('RESOURCE_EXHAUSTED', 'Too large to read together with others; read it alone.');
-    return { name, data: `${cut(text, share)}\n… (cut to ${share} bytes; read this file alone, by lines, for the rest)` };
+    return { name, data: `${title}${cut(text, share)}\n… (cut to ${share} bytes; read this file alone, by lines, for the rest)` };
   } catch (error) {
     if (!(error instanceof HandrailError) || isRetryable(error.code)) throw error;
     return { name, error: `${error.code}: ${error.message}` };

@@ -1,13 +1,14 @@
 import { HandrailError } from '../../core/errors.ts';
-import type { ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { ToolHandler } from '../../core/hands/category.ts';
 import { parseArguments } from '../arguments.ts';
+import { serviceOf } from '../services.ts';
 import { writeFileArguments } from './write-file.definition.ts';
 
 /** Writes one file; the workspace makes it atomic and keeps the quota. */
-export const writeFile: ToolHandler<Pick<ToolServices, 'workspaces'>> = async (args, context, { workspaces }) => {
+export const writeFile: ToolHandler = async (args, context, services) => {
   const { path, content, mode, encoding } = parseArguments(writeFileArguments, args);
   const data = encode(content, encoding);
-  const workspace = await workspaces.open(context);
+  const workspace = await serviceOf(services, 'workspaces').open(context);
   const { bytes, created } = await workspace.write(path, data, mode);
   return { json: { path, bytes, created } };
 };

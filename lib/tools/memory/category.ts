@@ -1,4 +1,4 @@
-import type { Category, ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { Category, ToolHandler } from '../../core/hands/category.ts';
 import { CONCURRENCY } from '../../core/limits.ts';
 import { memoryReadDefinition } from './memory-read.definition.ts';
 import { memoryRead } from './memory-read.ts';
@@ -16,7 +16,7 @@ export const memory: Category = {
 };
 
 /** By tool name. Apart from `memory`, so that a bundle that only needs the definitions ships no handler. */
-export const memoryHandlers: Readonly<Record<string, ToolHandler<Pick<ToolServices, 'memory'>>>> = {
+export const memoryHandlers: Readonly<Record<string, ToolHandler>> = {
   memory_read: memoryRead,
   memory_write: memoryWrite,
 };

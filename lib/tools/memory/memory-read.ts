@@ -1,12 +1,14 @@
 import { HandrailError } from '../../core/errors.ts';
-import type { ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { ToolHandler } from '../../core/hands/category.ts';
 import type { MemoryEntry } from '../../core/ports/memory-store.ts';
 import { parseArguments } from '../arguments.ts';
+import { serviceOf } from '../services.ts';
 import { memoryReadArguments } from './memory-read.definition.ts';
 
 /** One memory by key, or a page of a search. Nothing found is an answer, not an error. */
-export const memoryRead: ToolHandler<Pick<ToolServices, 'memory'>> = async (args, context, { memory }) => {
+export const memoryRead: ToolHandler = async (args, context, services) => {
   const { key, prefix, text, limit, cursor } = parseArguments(memoryReadArguments, args);
+  const memory = serviceOf(services, 'memory');
   const scope = { tenant: context.tenant, namespace: context.namespace };
   if (key === undefined) {
     const page = await memory.search(scope, { ...(prefix && { prefix }), ...(text && { text }), limit, ...(cursor && { cursor }) });

@@ -1,13 +1,15 @@
 import { HandrailError } from '../../core/errors.ts';
-import type { ToolHandler, ToolServices } from '../../core/hands/category.ts';
+import type { ToolHandler } from '../../core/hands/category.ts';
 import { utf8Bytes } from '../../core/json.ts';
 import { MEMORY } from '../../core/limits.ts';
 import { parseArguments } from '../arguments.ts';
+import { serviceOf } from '../services.ts';
 import { memoryWriteArguments } from './memory-write.definition.ts';
 
 /** Sets or forgets one memory. The store keeps the number of memories within its limit. */
-export const memoryWrite: ToolHandler<Pick<ToolServices, 'memory'>> = async (args, context, { memory }) => {
+export const memoryWrite: ToolHandler = async (args, context, services) => {
   const { key, value } = parseArguments(memoryWriteArguments, args);
+  const memory = serviceOf(services, 'memory');
   const scope = { tenant: context.tenant, namespace: context.namespace };
   if (value === undefined)
     throw new HandrailError('INVALID_ARGUMENTS', 'value: give a text, or null to forget the memory', { field: 'value' });

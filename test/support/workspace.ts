@@ -3,8 +3,9 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createWorkspaces } from '../../lib/adapters/sandbox/workspace.ts';
 import type { Random } from '../../lib/core/ports/clock.ts';
-import type { Workspace } from '../../lib/core/ports/workspace.ts';
+import type { Workspace, Workspaces } from '../../lib/core/ports/workspace.ts';
 
 export const random: Random = { bytes: (count) => randomBytes(count), number: () => 0.5 };
 
@@ -20,3 +21,9 @@ export async function readText(workspace: Workspace, path: string): Promise<stri
 }
 
 export const text = (value: string): Uint8Array => Buffer.from(value);
+
+/** Workspaces in a directory of their own; `host` is where the one of `toolContext()` lies. */
+export async function givenWorkspaces(): Promise<{ workspaces: Workspaces; host: string }> {
+  const root = await freshDirectory();
+  return { workspaces: await createWorkspaces({ root, random, now: () => Date.now() }), host: join(root, 'acme/s1') };
+}

@@ -44,10 +44,10 @@ export class Api extends Construct {
     const integration = new HttpLambdaIntegration('Integration', handler, { timeout: Duration.seconds(29) });
     const api = new HttpApi(this, 'Http', { apiName: deployment.settings.name, createDefaultStage: false });
     const stage = this.stage(api, deployment);
-    const closed = api.addRoutes({ path: '/{proxy+}', integration, authorizer: authorizerOf(deployment) });
-    const root = api.addRoutes({ path: '/', integration, authorizer: authorizerOf(deployment) });
+    const authorizer = authorizerOf(deployment);
+    const closed = ['/{proxy+}', '/'].flatMap((path) => api.addRoutes({ path, integration, authorizer }));
     if (emulator) {
-      for (const route of [...closed, ...root])
+      for (const route of closed)
         acknowledge(route, { 'AwsSolutions-APIG4': 'Emulators do not check signatures; the function checks a shared secret' });
     }
     for (const { path, methods, reason } of OPEN_ROUTES) {

@@ -57,7 +57,8 @@ test('a bundle that only needs the definitions ships no handler', async () => {
     });
     return Object.keys(metafile.outputs['out.mjs']?.inputs ?? {}).filter((path) => path.includes('lib/tools/'));
   };
-  const handler = /\/(file|memory)\/(read-file|write-file|list-directory|glob|memory-read|memory-write)\.ts$/;
+  const handler =
+    /\/(file|memory|code)\/(read-file|write-file|list-directory|glob|memory-read|memory-write|execute-shell|execute-python|execute-javascript|run-code)\.ts$/;
   expect((await bundle('categories')).filter((path) => handler.test(path))).toEqual([]);
-  expect((await bundle('allHandlers')).filter((path) => handler.test(path))).toHaveLength(6);
+  expect((await bundle('allHandlers')).filter((path) => handler.test(path))).toHaveLength(10);
 });

@@ -1,33 +1,36 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 import { HandrailError } from '../errors.ts';
-import type { JsonObject } from '../json.ts';
+import { canonicalJson, type JsonObject } from '../json.ts';
 
-/** Answers whether arguments match a rule's `when` (a JSON Schema). Throws when the schema itself is wrong. */
-export type Conditions = (when: JsonObject, args: JsonObject) => boolean;
+/** Compiling one takes milliseconds and a run asks at every step, so each is compiled once per process. */
+const KEPT = 200;
+let compiled: { ajv: Ajv; conditions: Map<string, ValidateFunction> } | undefined;
 
 /**
- * Conditions compiled once each. Strict, since a misspelt keyword would otherwise match everything or nothing; patterns
- * run by RE2, since the arguments come from a model and must not be able to make a pattern run forever.
+ * Whether arguments match a rule's `when` (a JSON Schema). Throws when the schema itself is wrong: it is read strictly,
+ * since a misspelt keyword would otherwise match everything. Patterns run by RE2, as the arguments come from a model and
+ * must not be able to make one run forever.
  */
-export function createConditions(): Conditions {
-  let ajv: Ajv | undefined;
-  const compiled = new Map<JsonObject, ValidateFunction>();
-  return (when, args) => {
-    ajv ??= new Ajv({
-      strict: true,
-      strictTypes: false,
-      strictRequired: false,
-      strictTuples: false,
-      allowUnionTypes: true,
-      addUsedSchema: false,
-      logger: false,
-      code: { regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 're2' }) },
-    });
-    const validate = compiled.get(when) ?? ajv.compile(when);
-    compiled.set(when, validate);
-    const result: unknown = validate(args);
-    if (typeof result !== 'boolean') throw new HandrailError('BAD_REQUEST', 'a `when` schema must not be asynchronous', { field: 'when' });
-    return result;
-  };
+export function matchesCondition(when: JsonObject, args: JsonObject): boolean {
+  if (!compiled || compiled.conditions.size >= KEPT) compiled = { ajv: strictAjv(), conditions: new Map() };
+  const key = canonicalJson(when);
+  const validate = compiled.conditions.get(key) ?? compiled.ajv.compile(when);
+  compiled.conditions.set(key, validate);
+  const result: unknown = validate(args);
+  if (typeof result !== 'boolean') throw new HandrailError('BAD_REQUEST', 'a `when` schema must not be asynchronous', { field: 'when' });
+  return result;
+}
+
+function strictAjv(): Ajv {
+  return new Ajv({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    strictTuples: false,
+    allowUnionTypes: true,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), { code: 're2' }) },
+  });
 }

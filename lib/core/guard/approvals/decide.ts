@@ -3,7 +3,7 @@ import { approvalIdOf, parseApprovalId } from '../../ids.ts';
 import { canonicalJson, type JsonObject, jsonBytes, utf8Bytes } from '../../json.ts';
 import { ARGUMENTS_BYTES, RESULT_BYTES } from '../../limits.ts';
 import { deliver } from './deliver.ts';
-import { type ApprovalDeps, CHANGE_ATTEMPTS, REDELIVER_MS } from './deps.ts';
+import { type ApprovalDeps, CHANGE_ATTEMPTS } from './deps.ts';
 import { expireDue, reportResolved } from './expire.ts';
 import { SUSPENSION_ITEM_BYTES } from './open.ts';
 import type { Approval, ApprovalDecision, Suspension } from './suspension.ts';

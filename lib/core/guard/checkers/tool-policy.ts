@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { type Conditions, createConditions } from '../condition.ts';
+import { matchesCondition } from '../condition.ts';
 import { type PolicyLayer, strictestPolicy, type ToolPolicy, type ToolRule } from '../constraints.ts';
 import type { Checker } from '../decision.ts';
 import type { GuardSettings } from './settings.ts';
@@ -8,12 +8,11 @@ export const TOOL_POLICY = 'tool_policy';
 
 /** Seed 003, ToolPolicyChecker: what the rules say about this tool; only tool calls are looked at. */
 export function toolPolicyChecker({ constraints }: GuardSettings): Checker {
-  const conditions = createConditions();
   return {
     name: TOOL_POLICY,
     check: async (_action, { tool }) => {
       if (!tool) return ['ALLOW', 'not a tool call'];
-      const { policy, reason } = toolPolicyOf(constraints.guard.tool_policy, tool, { args: tool.args, conditions });
+      const { policy, reason } = toolPolicyOf(constraints.guard.tool_policy, tool, tool.args);
       return [policy === 'deny' ? 'DENY' : policy === 'confirm' ? 'CONFIRM' : 'ALLOW', reason];
     },
     reset: () => undefined,
@@ -26,6 +25,8 @@ export interface PolicyAnswer {
   readonly reason: string;
 }
 
+const NO_RULE: PolicyAnswer = { policy: 'allow', reason: 'no rule' };
+
 interface Tool {
   readonly name: string;
   readonly aliases: readonly string[];
@@ -34,20 +35,15 @@ interface Tool {
 /**
  * The strictest answer of all layers. Within a layer: exact name > alias > longest glob > default, ties to the strictest
  * (design 5.1). A rule with `when` counts only where no more specific plain rule decides, only if the arguments match and
- * only if stricter; without `given` (no call yet, only a tool) none counts.
+ * only if stricter; without `args` (no call yet, only a tool) none counts.
  */
-export function toolPolicyOf(
-  layers: readonly PolicyLayer[],
-  tool: Tool,
-  given?: { args: JsonObject; conditions: Conditions },
-): PolicyAnswer {
-  let strictest: PolicyAnswer = { policy: 'allow', reason: 'no rule' };
+export function toolPolicyOf(layers: readonly PolicyLayer[], tool: Tool, args?: JsonObject): PolicyAnswer {
+  let strictest: PolicyAnswer | undefined;
   for (const layer of layers) {
-    const answer = layerAnswer(layer, tool, given);
-    if (answer.reason === 'no rule') continue;
-    if (strictest.reason === 'no rule' || isStricter(answer.policy, strictest.policy)) strictest = answer;
+    const answer = layerAnswer(layer, tool, args);
+    if (answer && (!strictest || isStricter(answer.policy, strictest.policy))) strictest = answer;
   }
-  return strictest;
+  return strictest ?? NO_RULE;
 }
 
 interface Rules {
@@ -55,22 +51,22 @@ interface Rules {
   readonly rules: readonly ToolRule[];
 }
 
-function layerAnswer(layer: PolicyLayer, tool: Tool, given: { args: JsonObject; conditions: Conditions } | undefined): PolicyAnswer {
+function layerAnswer(layer: PolicyLayer, tool: Tool, args: JsonObject | undefined): PolicyAnswer | undefined {
   const conditional: PolicyAnswer[] = [];
   let plain: PolicyAnswer | undefined;
   for (const tier of tiersOf(layer, tool)) {
     for (const { key, rules } of tier) {
       for (const rule of rules) {
         if (typeof rule !== 'string') {
-          if (given?.conditions(rule.when, given.args)) conditional.push(answerOf(rule.policy, layer, `"${key}" for these arguments`));
+          if (args && matchesCondition(rule.when, args)) conditional.push(answerOf(rule.policy, layer, `"${key}" for these arguments`));
         } else if (!plain || isStricter(rule, plain.policy)) plain = answerOf(rule, layer, `"${key}"`);
       }
     }
     if (plain) break;
   }
   if (!plain && layer.default_policy !== undefined) plain = answerOf(layer.default_policy, layer, 'default_policy');
-  let answer = plain ?? { policy: 'allow', reason: 'no rule' };
-  for (const candidate of conditional) if (isStricter(candidate.policy, answer.policy)) answer = candidate;
+  let answer = plain;
+  for (const candidate of conditional) if (isStricter(candidate.policy, (answer ?? NO_RULE).policy)) answer = candidate;
   return answer;
 }
 

@@ -8,7 +8,18 @@ import { dynamoMemoryStore } from '../../../lib/adapters/stores/dynamodb/memory-
 import { TABLES } from '../../../lib/adapters/stores/dynamodb/tables.ts';
 import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
 import { startTestStores, type TestStores } from '../../support/dynalite.ts';
-import { assistantMessage, newRun, newTenant, nextStep, observation, prefixOf, userMessage, writeOf } from './samples.ts';
+import {
+  assistantMessage,
+  newApproval,
+  newRun,
+  newSuspension,
+  newTenant,
+  nextStep,
+  observation,
+  prefixOf,
+  userMessage,
+  writeOf,
+} from './samples.ts';
 
 describe('items in DynamoDB', () => {
   let stores: TestStores;
@@ -110,6 +121,18 @@ describe('items in DynamoDB', () => {
     await write('d');
     await expect(write('e')).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
     expect((await memory.search(scope, { limit: 10 })).items.map(({ key }) => key)).toEqual(['a', 'c', 'd']);
+  });
+
+  it('of memory are found by text in any case', async () => {
+    const scope = { tenant: newTenant(), namespace: 'main' };
+    await stores.memory.write(scope, { key: 'a', value: 'Buy MILK', updatedAt: 1 });
+    expect((await stores.memory.search(scope, { text: 'milk', limit: 5 })).items).toHaveLength(1);
+  });
+
+  it('of a suspension are due when the first approval expires', async () => {
+    const suspension = newSuspension(newTenant(), [newApproval('c3-0', { expiresAt: 9_000 }), newApproval('c3-1', { expiresAt: 8_000 })]);
+    await stores.guard.openSuspension(suspension);
+    expect((await stores.guard.getSuspension(suspension.suspensionId))?.dueAt).toBe(8_000);
   });
 
   it('have a key attribute for every index and a TTL attribute that no key uses', () => {

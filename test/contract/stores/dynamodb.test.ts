@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { startTestStores, type TestStores } from '../../support/dynalite.ts';
 import { guardStoreContract } from './guard-store.suite.ts';
 import { memoryStoreContract } from './memory-store.suite.ts';
+import { runListsContract } from './run-lists.suite.ts';
 import { runStoreContract } from './run-store.suite.ts';
 import { transcriptContract } from './transcript.suite.ts';
 
@@ -13,6 +14,7 @@ describe('the DynamoDB stores', () => {
   afterAll(async () => stores.close());
 
   runStoreContract(() => stores);
+  runListsContract(() => stores);
   transcriptContract(() => stores);
   guardStoreContract(() => stores);
   memoryStoreContract(() => stores);

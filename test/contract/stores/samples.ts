@@ -8,6 +8,15 @@ import type { Session } from '../../../lib/core/loop/session.ts';
 import { noUsage } from '../../../lib/core/loop/usage.ts';
 import type { MessageWrite } from '../../../lib/core/ports/run-store.ts';
 
+/** What a stand-in may lack. A skipped test says so; the real store lacks nothing. */
+export interface Abilities {
+  /** Refuses what is larger than the limits. */
+  readonly sizes: boolean;
+  /** A cursor is good only for the list it came from. */
+  readonly cursors: boolean;
+}
+export const everything: Abilities = { sizes: true, cursors: true };
+
 let tenants = 0;
 /** A tenant that no other test uses. */
 export const newTenant = (): string => `tenant-${tenants++}-${randomBytes(4).toString('hex')}`;

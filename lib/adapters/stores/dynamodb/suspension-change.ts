@@ -142,11 +142,16 @@ async function settleSome(
   };
 }
 
-/** While others are still pending there is nothing to deliver: due when the first of them expires. */
+/**
+ * `dueAt` once the decisions are in. While others are pending there is nothing to deliver: due when the first of them
+ * expires. One that was delivered before stays out of the index.
+ */
 async function rest(deps: DynamoDeps, suspension: Suspension): Promise<Suspension> {
-  const dueAt = earliestExpiry(suspension);
-  if (dueAt === undefined || suspension.deliveredAt !== undefined) return suspension;
   const at = placeholders();
+  if (suspension.deliveredAt !== undefined)
+    return (await apply(deps, suspension.suspensionId, at, `REMOVE ${at.name('dueAt')}`)).suspension ?? suspension;
+  const dueAt = earliestExpiry(suspension);
+  if (dueAt === undefined) return suspension;
   const path = pathOf(at);
   const [status, pending] = [at.name('status'), at.value('pending')];
   // Should one of them be settled meanwhile, whoever did that has set the right time.

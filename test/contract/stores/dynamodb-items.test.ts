@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -165,6 +167,20 @@ describe('the database of a laptop', () => {
       expect(await stores.guard.getPermits()).toEqual({ ver: 0, leases: [], waiting: [] });
     });
     await rm(directory, { recursive: true });
+  });
+
+  it('survives a client that goes away in the middle of a request', async () => {
+    await withStores({}, async (stores) => {
+      const url = new URL(stores.database.connection.endpoint ?? '');
+      for (let time = 0; time < 5; time++) {
+        const socket = connect(Number(url.port), url.hostname);
+        socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf a requ');
+        await once(socket, 'connect');
+        await stores.guard.getPermits();
+        socket.resetAndDestroy();
+      }
+      expect(await stores.guard.getPermits()).toEqual({ ver: 0, leases: [], waiting: [] });
+    });
   });
 
   async function withStores<T>(options: Parameters<typeof startTestStores>[0], use: (stores: TestStores) => Promise<T>): Promise<T> {

@@ -25,6 +25,8 @@ export interface Directory extends AsyncDisposable {
 
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
+const CONFIRM_ROUNDS = 4;
+
 /** The best way this system has. */
 export async function bestAccess(directory: string): Promise<Access> {
   if (process.platform !== 'linux') return 'verified';
@@ -101,10 +103,13 @@ class VerifiedDirectory implements Directory {
 
   async confirm(name: string, opened: FileHandle): Promise<void> {
     const path = this.at(name);
-    await checkUnlinked(path, name);
-    const [named, held] = [await lstat(path), await opened.stat()];
-    // Without a name left it was replaced after it was opened, by a write like ours.
-    if (held.nlink > 0 && (named.ino !== held.ino || named.dev !== held.dev)) throw linkRefused(name);
+    // The two looks of a round can be fooled by a swap in between; one that hits every round is another matter.
+    for (let round = 0; round < CONFIRM_ROUNDS; round++) {
+      const [named, held] = [await lstat(path), await opened.stat()];
+      await checkUnlinked(path, name);
+      // Without a name left it was replaced after it was opened, by a write like ours.
+      if (held.nlink > 0 && (named.ino !== held.ino || named.dev !== held.dev)) throw linkRefused(name);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

@@ -79,20 +79,17 @@ export async function namesIn(directory: Directory): Promise<(string | undefined
 
 /** The entries of a directory that a path can name, by name. Links, special files and hard-linked files are `other`. */
 export async function entriesIn(directory: Directory, parents: readonly string[]): Promise<WorkspaceEntry[]> {
-  const entries: WorkspaceEntry[] = [];
-  const names = (await namesIn(directory)).map((name) => name?.normalize('NFC'));
-  for (const name of names.filter((each) => each !== undefined && isNameable(each)).sort()) {
-    const found = name === undefined ? undefined : await unlessAbsent(lstat(directory.at(name)));
-    if (name === undefined || found === undefined) continue;
-    const kind = found.isDirectory() ? 'directory' : isPlain(found) ? 'file' : 'other';
-    entries.push({
-      path: [...parents, name].join('/'),
-      kind,
-      bytes: kind === 'file' ? found.size : 0,
-      modifiedAt: Math.round(found.mtimeMs),
-    });
-  }
-  return entries;
+  const names = (await namesIn(directory)).filter((name) => name !== undefined).filter(isNameable);
+  const found = await Promise.all(names.map((name) => entryOf(directory, name.normalize('NFC'), parents)));
+  return found.filter((entry) => entry !== undefined).sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function entryOf(directory: Directory, name: string, parents: readonly string[]): Promise<WorkspaceEntry | undefined> {
+  const found = await unlessAbsent(lstat(directory.at(name)));
+  if (found === undefined) return undefined;
+  const kind = found.isDirectory() ? 'directory' : found.isFile() && found.nlink === 1 ? 'file' : 'other';
+  const bytes = kind === 'file' ? found.size : 0;
+  return { path: [...parents, name].join('/'), kind, bytes, modifiedAt: Math.round(found.mtimeMs) };
 }
 
 /** Removes a file, a link (not what it leads to), or a directory with all it holds. False when it was not there. */
@@ -123,8 +120,4 @@ function checkRegular(found: Stats, path: string): void {
   if (!found.isFile()) throw refusal('PERMISSION_DENIED', path, 'it is not a regular file');
   // None is a file that was replaced after it was opened: its old content is a right answer.
   if (found.nlink > 1) throw refusal('PERMISSION_DENIED', path, 'it is a hard link: the file has another name, maybe outside');
-}
-
-function isPlain(found: Stats): boolean {
-  return found.isFile() && found.nlink === 1;
 }

@@ -45,17 +45,19 @@ export class Quota {
 
 /** Counts what lies in `directory`, following nothing, and clears away what writers that died have left. */
 export async function measureUsage(directory: Directory, now: number, depth = 0): Promise<Usage> {
+  // More names than may be there decide the answer already.
+  const names = (await namesIn(directory)).slice(0, WORKSPACE.files + 1);
+  const found = await Promise.all(names.map(async (name) => (name === undefined ? undefined : unlessAbsent(lstat(directory.at(name))))));
   let [entries, bytes] = [0, 0];
-  for (const name of await namesIn(directory)) {
-    if (entries > WORKSPACE.files) break;
-    const found = name === undefined ? undefined : await unlessAbsent(lstat(directory.at(name)));
+  for (const [index, name] of names.entries()) {
+    const stats = found[index];
     if (name?.startsWith(TEMP_PREFIX)) {
-      if (found?.isFile() && now - found.mtimeMs > ORPHAN_MS) await unlink(directory.at(name)).catch(() => {});
+      if (stats?.isFile() && now - stats.mtimeMs > ORPHAN_MS) await unlink(directory.at(name)).catch(() => {});
       continue;
     }
     entries += 1;
-    if (found?.isFile()) bytes += found.size;
-    if (name === undefined || !found?.isDirectory() || depth >= PATH_DEPTH) continue;
+    if (stats?.isFile()) bytes += stats.size;
+    if (name === undefined || !stats?.isDirectory() || depth >= PATH_DEPTH || entries > WORKSPACE.files) continue;
     await using inside = await directory.enter(name);
     const below = inside === undefined ? { entries: 0, bytes: 0 } : await measureUsage(inside, now, depth + 1);
     entries += below.entries;

@@ -12,8 +12,8 @@ export function matchesGlob(glob: string, path: string): boolean {
 
 function matchesName(glob: string, name: string): boolean {
   return matches(
-    [...glob],
-    [...name],
+    Array.from(glob),
+    Array.from(name),
     (part) => part === '*',
     (part, character) => part === '?' || part === character,
   );

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Node } from 'constructs';
 import * as z from 'zod';
 import type { Config, ModelConfig } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { DEPLOYMENT_NAME, WORKSPACE_MOUNT } from '../lib/manifest.ts';
 import { loadConfig } from '../lib/runtime/config.ts';
+import { DEMO_DIRECTORY } from '../lib/runtime/local-model.ts';
 
 /** What a deployment is made from, besides `handrail.config.yaml`: CDK context, `-c name=value`. */
 const settingsSchema = z.strictObject({
@@ -40,13 +41,12 @@ export interface Settings {
 }
 
 /**
- * Amazon Bedrock serves a deployment that names no model. A global inference profile, since only these are offered in
- * most regions.
+ * For a configuration that names no model. In AWS Amazon Bedrock, by a global inference profile, since most regions
+ * offer nothing else; on an emulator the scripted demo, which needs no key.
  */
-const DEFAULT_AWS_MODEL: ModelConfig = {
-  provider: 'bedrock',
-  model: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0',
-  max_output_tokens: 4096,
+const DEFAULT_MODELS: Readonly<Record<Settings['target'], ModelConfig>> = {
+  aws: { provider: 'bedrock', model: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0', max_output_tokens: 4096 },
+  emulator: { provider: 'scripted', model: 'demo', script: join(DEMO_DIRECTORY, 'demo.yaml') },
 };
 
 /** Settings from the app's context and the configuration file of `root`. HandrailError BAD_REQUEST says which and where. */
@@ -71,7 +71,7 @@ export function readSettings(node: Node, root: string): Settings {
     target,
     logDays: parsed.data.logDays,
     workspace: target === 'aws' ? WORKSPACE_MOUNT : parsed.data.workspace,
-    config: Object.keys(config.models).length > 0 ? config : { ...config, models: { default: DEFAULT_AWS_MODEL } },
+    config: Object.keys(config.models).length > 0 ? config : { ...config, models: { default: DEFAULT_MODELS[target] } },
     configDirectory: dirname(path),
   };
 }

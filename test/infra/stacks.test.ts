@@ -1,8 +1,10 @@
+import { tmpdir } from 'node:os';
 import { App, Stack } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { readSettings } from '../../cdk/config.ts';
 import { functionSpecs } from '../../cdk/deploy.ts';
 import { TABLES } from '../../lib/adapters/stores/dynamodb/tables.ts';
 import { STATES } from '../../lib/core/machine/loop.ts';
@@ -190,6 +192,14 @@ describe('target emulator', () => {
 });
 
 describe('settings', () => {
+  it.each([
+    ['aws', 'bedrock'],
+    ['emulator', 'scripted'],
+  ])('give target %s a model when the configuration names no model: %s', (target, provider) => {
+    const app = new App({ context: { target } });
+    expect(readSettings(app.node, tmpdir()).config.models['default']).toMatchObject({ provider });
+  });
+
   it.each([
     ['a name that no function could have', { name: 'Has Capitals' }, 'context name'],
     ['a target that does not exist', { target: 'moon' }, 'context target'],

@@ -25,11 +25,14 @@ export interface SynthesizedStacks {
   readonly agent: z.infer<typeof templateSchema>;
 }
 
+/** Named, since the targets have different defaults. */
+const MODEL = 'models: { default: { provider: bedrock, model: "global.anthropic.claude-sonnet-4-5-20250929-v1:0" } }';
+
 /** Both stacks as templates, with an empty file in place of each bundle: what is tested with this is not the code. */
-export function synthesize(context: Readonly<Record<string, string>> = {}, config?: string): SynthesizedStacks {
+export function synthesize(context: Readonly<Record<string, string>> = {}, config = MODEL): SynthesizedStacks {
   const directory = mkdtempSync(join(tmpdir(), 'handrail-infra-'));
   const settingsFile = join(directory, 'handrail.config.yaml');
-  writeFileSync(settingsFile, config ?? '');
+  writeFileSync(settingsFile, config);
   const app = new App({ context: { config: settingsFile, ...context }, outdir: join(directory, 'out') });
   const functions = functionSpecs();
   const stacks = addStacks(app, { settings: readSettings(app.node, directory), functions, bundles: emptyBundles(directory, functions) });

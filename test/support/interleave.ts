@@ -43,14 +43,21 @@ interface Choice {
 async function runOnce(world: World, deaths: number, choose: (choices: number, place: number) => number): Promise<Choice[]> {
   const waiting = new Map<number, { operation: string; pass: () => void }>();
   const dead: number[] = [];
+  const finished = new Set<number>();
   const errors: unknown[] = [];
   const story: string[] = [];
   world.actors.forEach((actor, index) => {
     const gate: Gate = (operation) => new Promise((pass) => waiting.set(index, { operation, pass }));
-    actor(gate).catch((error: unknown) => errors.push(error));
+    actor(gate)
+      .catch((error: unknown) => errors.push(error))
+      .finally(() => finished.add(index));
   });
   const choices: Choice[] = [];
-  await nextTurn();
+  /** Until the actor stands at a gate again or has finished; only one of them is ever on its way. */
+  const settled = async (actor: number): Promise<void> => {
+    for (let tick = 0; !waiting.has(actor) && !finished.has(actor); tick++) await (tick < 100 ? undefined : nextTurn());
+  };
+  for (const actor of world.actors.keys()) await settled(actor);
   while (waiting.size > 0) {
     const ready = [...waiting.keys()].sort();
     const mayDie = dead.length < deaths;
@@ -63,8 +70,10 @@ async function runOnce(world: World, deaths: number, choose: (choices: number, p
     const dies = taken >= ready.length;
     story.push(`${actor}${dies ? ' dies before ' : ':'}${turn?.operation}`);
     if (dies) dead.push(actor);
-    else turn?.pass();
-    await nextTurn();
+    else {
+      turn?.pass();
+      await settled(actor);
+    }
   }
   try {
     if (errors.length > 0) throw errors[0];

@@ -6,7 +6,7 @@ import { deliver } from './deliver.ts';
 import { type ApprovalDeps, CHANGE_ATTEMPTS } from './deps.ts';
 import { expireDue, reportResolved } from './expire.ts';
 import { SUSPENSION_ITEM_BYTES } from './open.ts';
-import type { Approval, ApprovalDecision, Suspension } from './suspension.ts';
+import { type Approval, type ApprovalDecision, pendingCalls, type Suspension } from './suspension.ts';
 
 /** Bytes of a reason: it goes to the LLM with the observation. */
 export const REASON_BYTES = 2_048;
@@ -52,7 +52,8 @@ export async function decide(deps: ApprovalDeps, input: DecideInput): Promise<De
     refuseTooLarge(suspension, open);
     const outcome = await deps.guard.changeSuspension(suspensionId, { kind: 'decide', now: deps.clock.now(), decisions: open });
     if (outcome.applied && outcome.suspension) {
-      await reportResolved(deps, outcome.suspension);
+      // Of the last one `deliver` tells.
+      if (pendingCalls(outcome.suspension).length > 0) await reportResolved(deps, outcome.suspension);
       return finish(deps, outcome.suspension, wanted);
     }
     suspension = outcome.suspension;

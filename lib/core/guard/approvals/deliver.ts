@@ -5,11 +5,11 @@ import { writeResolved } from './resolved.ts';
 import { pendingCalls, type Suspension } from './suspension.ts';
 
 /**
- * `pending`: somebody has still to decide. `no_token`: Suspend has not run yet and will deliver itself. `sent`: a token
- * was answered while another is gone and the run has not moved on yet. `later`: it could not be delivered now. Sweep
- * looks again at all but `pending` and `delivered`.
+ * `pending`: somebody has still to decide. `no_token`: Suspend has not run yet and will deliver itself. `unconfirmed`: a
+ * token is gone (answered by another, timed out, or of a dead attempt) and the run has not moved on yet. `failed`: the
+ * engine or a table did. Sweep looks again at all but `pending` and `delivered`.
  */
-export type Delivery = 'pending' | 'no_token' | 'sent' | 'delivered' | 'later';
+export type Delivery = 'pending' | 'no_token' | 'unconfirmed' | 'delivered' | 'failed';
 
 /**
  * Wakes the run when everything is decided (design 5.3). Whoever changed the suspension calls this with the item as the
@@ -23,7 +23,7 @@ export async function deliver(deps: ApprovalDeps, suspension: Suspension): Promi
     return await wake(deps, suspension);
   } catch (error) {
     deps.logger.error('a decision could not be delivered; sweep will try again', error, { suspensionId: suspension.suspensionId });
-    return 'later';
+    return 'failed';
   }
 }
 
@@ -42,11 +42,10 @@ async function wake(deps: ApprovalDeps, suspension: Suspension): Promise<Deliver
     }
   }
   if (failed) throw failed.error;
-  const sent = tokens.size > unanswered.length;
-  if (!sent || unanswered.length > 0) {
+  if (tokens.size === 0 || unanswered.length > 0) {
     const moved = hasMovedOn(await deps.runs.getRun({ tenant, runId }), suspensionId);
     if (!moved && tokens.size === 0) return 'no_token';
-    if (!moved && !(await allClosed(deps, unanswered))) return sent ? 'sent' : 'later';
+    if (!moved && !(await allClosed(deps, unanswered))) return 'unconfirmed';
   }
   await deps.guard.changeSuspension(suspensionId, { kind: 'delivered', now: deps.clock.now() });
   return 'delivered';

@@ -41,8 +41,8 @@ export async function sweepSuspension(deps: ApprovalDeps, suspensionId: string):
       return;
     }
     case 'no_token':
-    case 'sent':
-    case 'later':
+    case 'unconfirmed':
+    case 'failed':
       await deps.guard.changeSuspension(suspensionId, { kind: 'due', dueAt: deps.clock.now() + REDELIVER_MS });
       return;
     case 'delivered':

@@ -32,7 +32,7 @@ export async function suspend(deps: ApprovalDeps, event: SuspendEvent): Promise<
   const { deliveredAt: _before, ...unanswered } = suspension;
   const delivery = await deliver(deps, unanswered);
   // Thrown, so that the task is tried again soon; sweep would come to it, but not if it had been delivered before.
-  if (delivery === 'later') throw new HandrailError('SERVICE_UNAVAILABLE', `run ${run.runId} could not be woken at step ${run.step}`);
+  if (delivery === 'failed') throw new HandrailError('SERVICE_UNAVAILABLE', `run ${run.runId} could not be woken at step ${run.step}`);
   return { state: delivery === 'pending' ? 'waiting' : 'woken', suspensionId };
 }
 

@@ -98,16 +98,29 @@ export const decideApprovals = defineRoute({
 
 /** Every approval must be the caller's before any is decided, so that an answer tells nothing of others' ids. */
 async function decide(principal: Principal, decisions: readonly DecisionRequest[], services: ApiServices): Promise<ApprovalView[]> {
-  await Promise.all(decisions.map(({ approvalId }) => ownApproval(principal, approvalId, services)));
+  const ids = decisions.map(({ approvalId }) => approvalId);
+  await ownApprovals(principal, ids, services);
   await services.decide({ tenant: principal.tenant, principal: principal.principal, how: 'api', decisions });
-  return Promise.all(decisions.map(({ approvalId }) => ownApproval(principal, approvalId, services)));
+  return ownApprovals(principal, ids, services);
 }
 
 async function ownApproval(principal: Principal, approvalId: string, services: ApiServices): Promise<ApprovalView> {
-  const parts = parseApprovalId(approvalId);
-  const suspension = parts === undefined ? undefined : await services.guard.getSuspension(parts.suspensionId);
-  if (suspension === undefined || suspension.tenant !== principal.tenant) throw notFound();
-  const approval = approvalViews(suspension, services.clock.now()).find((view) => view.approvalId === approvalId);
+  const [approval] = await ownApprovals(principal, [approvalId], services);
   if (approval === undefined) throw notFound();
   return approval;
+}
+
+/** In the order of `ids`; each suspension is read once. */
+async function ownApprovals(principal: Principal, ids: readonly string[], services: ApiServices): Promise<ApprovalView[]> {
+  const suspensionIds = new Set(ids.map((id) => parseApprovalId(id)?.suspensionId ?? ''));
+  const suspensions = await Promise.all([...suspensionIds].map((id) => services.guard.getSuspension(id)));
+  const own = suspensions.filter((suspension) => suspension !== undefined).filter((suspension) => suspension.tenant === principal.tenant);
+  const views = new Map(
+    own.flatMap((suspension) => approvalViews(suspension, services.clock.now())).map((view) => [view.approvalId, view]),
+  );
+  return ids.map((id) => {
+    const view = views.get(id);
+    if (view === undefined) throw notFound();
+    return view;
+  });
 }

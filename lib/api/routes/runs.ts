@@ -82,6 +82,7 @@ export const cancelRun = defineRoute({
   bodyOptional: true,
   answer: { status: 202, description: 'It will end as cancelled, or has ended already', schema: runBriefSchema },
   async handle({ principal, params }, services) {
+    await ownRun(principal, params.runId, services);
     return runBrief(await services.cancelRun({ tenant: principal.tenant, runId: params.runId, principal: principal.principal }));
   },
 });

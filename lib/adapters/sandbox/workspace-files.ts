@@ -8,6 +8,12 @@ import type { Directory } from './workspace-directory.ts';
 import { refusal, unlessAbsent } from './workspace-errors.ts';
 import { isNameable, PATH_DEPTH, TEMP_PREFIX } from './workspace-path.ts';
 
+/** What a workspace, or a part of it, holds: files and directories together, and the bytes of its files. */
+export interface Usage {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
 /** O_NONBLOCK, so that a FIFO without a writer does not hang; O_NOCTTY, so that a terminal does not become ours. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -92,22 +98,25 @@ async function entryOf(directory: Directory, name: string, parents: readonly str
   return { path: [...parents, name].join('/'), kind, bytes, modifiedAt: Math.round(found.mtimeMs) };
 }
 
-/** Removes a file, a link (not what it leads to), or a directory with all it holds. False when it was not there. */
-export async function removeEntry(directory: Directory, name: string, path: string, depth = 0): Promise<boolean> {
+/** Removes a file, a link (not what it leads to), or a directory with all it holds. What that freed; undefined when absent. */
+export async function removeEntry(directory: Directory, name: string, path: string, depth = 0): Promise<Usage | undefined> {
   const found = await unlessAbsent(lstat(directory.at(name)));
-  if (found === undefined) return false;
+  if (found === undefined) return undefined;
   if (!found.isDirectory()) {
     await unlink(directory.at(name));
-    return true;
+    return { entries: 1, bytes: found.isFile() ? found.size : 0 };
   }
   if (depth > PATH_DEPTH) throw refusal('INVALID_ARGUMENTS', path, 'its directories are too deep');
   await using inside = await directory.enter(name);
-  if (inside === undefined) return false;
+  if (inside === undefined) return undefined;
+  let [entries, bytes] = [1, 0];
   for (const child of await namesIn(inside)) {
-    if (child !== undefined) await removeEntry(inside, child, path, depth + 1);
+    const freed = child === undefined ? undefined : await removeEntry(inside, child, path, depth + 1);
+    entries += freed?.entries ?? 0;
+    bytes += freed?.bytes ?? 0;
   }
   await rmdir(directory.at(name));
-  return true;
+  return { entries, bytes };
 }
 
 export function tooLarge(path: string): Error {

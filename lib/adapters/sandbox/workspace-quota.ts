@@ -3,14 +3,8 @@ import { HandrailError } from '../../core/errors.ts';
 import { WORKSPACE } from '../../core/limits.ts';
 import type { Directory } from './workspace-directory.ts';
 import { unlessAbsent } from './workspace-errors.ts';
-import { namesIn } from './workspace-files.ts';
+import { namesIn, type Usage } from './workspace-files.ts';
 import { PATH_DEPTH, TEMP_PREFIX } from './workspace-path.ts';
-
-/** What a workspace holds: files and directories together, and the bytes of its files. */
-export interface Usage {
-  readonly entries: number;
-  readonly bytes: number;
-}
 
 /** A Lambda lives 15 minutes at most: a temporary file older than that has lost its writer. */
 const ORPHAN_MS = 15 * 60_000;
@@ -37,7 +31,12 @@ export class Quota {
     if (problem !== undefined) throw new HandrailError('RESOURCE_EXHAUSTED', problem);
   }
 
-  /** Measure again next time: something was removed, or a write failed after it was counted. */
+  /** Counts what was removed. */
+  release({ entries, bytes }: Usage): void {
+    if (this.#usage !== undefined) this.#usage = { entries: this.#usage.entries - entries, bytes: this.#usage.bytes - bytes };
+  }
+
+  /** Measure again next time: an operation failed after it was counted, or in the middle. */
   forget(): void {
     this.#usage = undefined;
   }

@@ -132,8 +132,9 @@ class LocalWorkspace implements Workspace {
       if (name === undefined || name === '..')
         throw refusal('PERMISSION_DENIED', path, 'a workspace cannot be removed, nor what ".." leads to');
       await using directory = await this.#walk(parsed.steps.slice(0, -1));
-      this.#quota.forget();
-      if (!(await removeEntry(directory, name, path))) throw refusal('FILE_NOT_FOUND', path, 'there is no such file or directory');
+      const freed = await removeEntry(directory, name, path);
+      if (freed === undefined) throw refusal('FILE_NOT_FOUND', path, 'there is no such file or directory');
+      this.#quota.release(freed);
     });
   }
 

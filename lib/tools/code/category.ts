@@ -6,7 +6,6 @@ import { executePythonDefinition } from './execute-python.definition.ts';
 import { executePython } from './execute-python.ts';
 import { executeShellDefinition } from './execute-shell.definition.ts';
 import { executeShell } from './execute-shell.ts';
-import type { CodeServices } from './run-code.ts';
 
 /** Scripts in a sandbox, on the session's files. Timeouts and sizes: seed 004 section 4.3, design 6.6 and 9. */
 export const code: Category = {
@@ -19,7 +18,7 @@ export const code: Category = {
 };
 
 /** By tool name. Apart from `code`, so that a bundle that only needs the definitions ships no handler. */
-export const codeHandlers: Readonly<Record<string, ToolHandler<CodeServices>>> = {
+export const codeHandlers: Readonly<Record<string, ToolHandler>> = {
   execute_python: executePython,
   execute_shell: executeShell,
   execute_javascript: executeJavaScript,

@@ -1,8 +1,8 @@
 import type { ToolHandler } from '../../core/hands/category.ts';
 import { parseArguments } from '../arguments.ts';
 import { executeShellArguments } from './execute-shell.definition.ts';
-import { type CodeServices, runCode } from './run-code.ts';
+import { runCode } from './run-code.ts';
 
 /** `{ exitCode, stdout, stderr, files }`. */
-export const executeShell: ToolHandler<CodeServices> = (args, context, services) =>
+export const executeShell: ToolHandler = (args, context, services) =>
   runCode('shell', parseArguments(executeShellArguments, args), context, services);

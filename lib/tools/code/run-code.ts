@@ -1,8 +1,6 @@
 import type { ToolContext, ToolOutput, ToolServices } from '../../core/hands/category.ts';
 import type { CodeRequest } from '../../core/ports/code-runner.ts';
-
-/** What a category's handlers need to run a script on the session's files. */
-export type CodeServices = Pick<ToolServices, 'workspaces' | 'code'>;
+import { serviceOf } from '../services.ts';
 
 /** Kept of the call's time for what comes after the script: writing back files, shaping the result. */
 const MARGIN_MS = 500;
@@ -12,13 +10,13 @@ export async function runCode(
   language: CodeRequest['language'],
   { code, stdin }: { code: string; stdin?: string | undefined },
   context: ToolContext,
-  services: CodeServices,
+  services: Partial<ToolServices>,
 ): Promise<ToolOutput> {
-  const result = await services.code.run({
+  const result = await serviceOf(services, 'code').run({
     language,
     code,
     ...(stdin === undefined ? {} : { stdin }),
-    workspace: await services.workspaces.open(context),
+    workspace: await serviceOf(services, 'workspaces').open(context),
     timeoutMs: Math.max(1, context.timeoutMs - MARGIN_MS),
     signal: context.signal,
   });

@@ -23,6 +23,7 @@ export function readJsonText(text: string, unwraps = UNWRAPS): JsonReading {
   if (typeof parsed.value === 'string' && unwraps > 0) {
     const inner = readJsonText(parsed.value, unwraps - 1);
     if (inner.ok && typeof inner.value === 'object' && inner.value !== null) return { ...inner, repaired: true };
+    if (!inner.ok && parsed.value.trimStart().startsWith('{')) return inner;
   }
   const fault = lossIn(strict);
   return fault === undefined ? { ok: true, value: parsed.value, repaired: !plain.ok } : { ok: false, message: fault };

@@ -78,7 +78,8 @@ export function updatePermits(permits: Permits, request: PermitRequest): PermitO
   return { next: changed ? next : permits, changed, granted: granted.map(keyOf), waiting: waiting.map(keyOf), ...unserved };
 }
 
-const byArrival = (a: Waiter, b: Waiter): number => a.since - b.since;
+/** Ties go by key, so that all runs see one order: else two could each wait for the other. */
+const byArrival = (a: Waiter, b: Waiter): number => a.since - b.since || (a.key < b.key ? -1 : 1);
 const keyOf = ({ key }: { readonly key: string }): string => key;
 const leaseKeyOf = (item: { readonly key: string }, request: PermitRequest): string => `${item.key}#${request.attempt}`;
 

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: to find them is what these are for
+// oxlint-disable no-control-regex -- the same
 
 /** Strings a terminal acts on and does not show (`ESC ]` titles and links, `ESC P`, …), when they end on their line. */
 const TERMINAL_STRING = /\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)/g;

@@ -65,6 +65,8 @@ export interface LocalOptions {
   /** Tests shorten pauses and count transitions. */
   readonly engine?: Pick<EmbeddedEngineOptions, 'waitMs' | 'retryMs' | 'onTransition'>;
   readonly sweepMs?: number;
+  /** False leaves runs of an earlier process as they are: for commands that only read. @default true */
+  readonly resume?: boolean;
   readonly onRequest?: (info: RequestInfo) => void;
 }
 
@@ -118,8 +120,9 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const auth: LocalAuth = localAuth({ secret, port: () => server.port, tenant: TENANT });
     const server = await serve(createApp(apiServices(deps, services, options), { auth }), { port: options.port });
     undo.unshift(() => server.close());
-    const { runs: recovered } = await recoverAll(deps);
-    undo.unshift(startSweep(deps, options.sweepMs ?? SWEEP_MS));
+    const resume = options.resume ?? true;
+    const recovered = resume ? (await recoverAll(deps)).runs : 0;
+    if (resume) undo.unshift(startSweep(deps, options.sweepMs ?? SWEEP_MS));
     await claim.publish({ url: server.url, secret, pid: process.pid } satisfies ServerFile);
     return {
       url: server.url,

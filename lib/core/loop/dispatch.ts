@@ -1,7 +1,8 @@
 import { HandrailError } from '../errors.ts';
-import { preflight } from '../guard/preflight.ts';
+import { preflight, type Verdict } from '../guard/preflight.ts';
 import { splitStage } from '../hands/execution-mode.ts';
 import { suspensionIdOf } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
@@ -9,6 +10,9 @@ import { stageCalls } from './output.ts';
 import { pollSeconds, takePermits } from './permits.ts';
 import { agentOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
+
+/** Events ride in the run item, which has to stay small: larger batches are told in less detail. */
+const DETAILED_CALLS = 24;
 
 /**
  * What becomes of the open batch in this step (design 3.2.8 and 9): the guard first; then a person, if one is needed;
@@ -67,12 +71,20 @@ async function passGuard(step: Step, frame: AgentFrame): Promise<OpenCall[]> {
   for (const call of open) {
     const verdict = outcome.verdicts.get(call.callId);
     if (!verdict) throw new HandrailError('INTERNAL', `the guard gave no verdict on ${call.callId}`);
+    // A call that goes on passing is not told again at every stage of its batch.
+    if (!call.counted || verdict.verdict !== 'allow')
+      emit(step, 'guard.decision', open.length > DETAILED_CALLS ? shortOf(verdict) : verdict.event);
     if (verdict.counted) call.counted = true;
-    emit(step, 'guard.decision', verdict.event);
     if (verdict.verdict === 'ask') asked.push(call);
     if (verdict.verdict === 'deny') observe(step, frame, call, refuse(step, call, new HandrailError('GUARD_DENIED', verdict.reason)));
   }
   return asked;
+}
+
+/** The decision without what each checker said. */
+function shortOf({ event }: Verdict): JsonObject {
+  const { answers: _answers, looked_at: _lookedAt, ...rest } = event;
+  return rest;
 }
 
 async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {

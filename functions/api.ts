@@ -1,0 +1,3 @@
+import { apiLambda } from '../lib/runtime/aws.ts';
+
+export const handler = apiLambda();

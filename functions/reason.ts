@@ -1,0 +1,3 @@
+import { reasonLambda } from '../lib/runtime/aws.ts';
+
+export const handler = reasonLambda();

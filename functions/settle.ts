@@ -1,0 +1,3 @@
+import { settleLambda } from '../lib/runtime/aws.ts';
+
+export const handler = settleLambda();

@@ -1,0 +1,3 @@
+import { suspendLambda } from '../lib/runtime/aws.ts';
+
+export const handler = suspendLambda();

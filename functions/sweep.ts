@@ -1,0 +1,3 @@
+import { sweepLambda } from '../lib/runtime/aws.ts';
+
+export const handler = sweepLambda();

@@ -1,0 +1,225 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { defaultProvider } from '@aws-sdk/credential-provider-node';
+import * as z from 'zod';
+import { StepFunctionsEngine } from '../adapters/engine/step-functions.ts';
+import { createModel } from '../adapters/models/index.ts';
+import type { ModelContext } from '../adapters/models/provider.ts';
+import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
+import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
+import { createDynamoClient } from '../adapters/stores/dynamodb/client.ts';
+import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
+import { dynamoMemoryStore } from '../adapters/stores/dynamodb/memory-store.ts';
+import type { DynamoDeps } from '../adapters/stores/dynamodb/requests.ts';
+import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
+import { createApp } from '../api/app.ts';
+import { bearerAuth } from '../api/auth/bearer.ts';
+import { iamAuth, jwtAuth } from '../api/auth/gateway.ts';
+import type { AuthStrategy } from '../api/auth/strategy.ts';
+import { lambdaHandler } from '../api/lambda.ts';
+import { everyPermission } from '../api/principal.ts';
+import { type AgentConfig, type Config, configSchema } from '../core/config.ts';
+import { HandrailError } from '../core/errors.ts';
+import { decide } from '../core/guard/approvals/decide.ts';
+import { suspend } from '../core/guard/approvals/suspend.ts';
+import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
+import { runCall } from '../core/hands/lifecycle.ts';
+import { createRegistry } from '../core/hands/registry.ts';
+import { runIdSchema, tenantSchema } from '../core/ids.ts';
+import { cancelRun } from '../core/loop/cancel.ts';
+import type { LoopDeps } from '../core/loop/deps.ts';
+import { suspendEventSchema } from '../core/loop/plan.ts';
+import { reason } from '../core/loop/reason.ts';
+import { settleRun } from '../core/loop/settle.ts';
+import { startRun } from '../core/loop/start.ts';
+import { sweep } from '../core/loop/sweep.ts';
+import type { Engine } from '../core/ports/engine.ts';
+import type { Model } from '../core/ports/model.ts';
+import { CONFIG_FILE, ENV, type EnvKey, toolFunctionName } from '../manifest.ts';
+import { categories } from '../tools/index.ts';
+import { readEnvironment } from './env.ts';
+import { jsonLogger } from './logger.ts';
+import { systemClock as clock, systemRandom as random } from './system.ts';
+import { VERSION } from './version.ts';
+
+/** A Lambda's handler as Node's runtime calls it. */
+export type LambdaHandler = (event: unknown) => Promise<unknown>;
+
+const TENANT_OF_EMULATOR = 'emulator';
+const directory = dirname(fileURLToPath(import.meta.url));
+const logger = () => jsonLogger('info', (line) => console.log(line), clock.now);
+
+/** Makes what a Lambda needs at its first call, once: a function that cannot start says so in every answer's place. */
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}
+
+const environment = <Key extends EnvKey>(...keys: Key[]) => readEnvironment(keys, process.env);
+const region = (): string => process.env['AWS_REGION'] ?? 'us-east-1';
+/** Emulators say where they are by the variables that the SDK reads itself. */
+const dynamo = (tables: DynamoDeps['tables']): DynamoDeps => ({ client: createDynamoClient({ region: region() }), tables, clock, random });
+
+async function loadDeployedConfig(): Promise<Config> {
+  return configSchema.parse(JSON.parse(await readFile(join(directory, CONFIG_FILE), 'utf8')));
+}
+
+/** Stands where a function has no right to the engine; using it is a fault of ours. */
+const noEngine: Engine = {
+  start: () => Promise.reject(new HandrailError('INTERNAL', 'this function may not start executions')),
+  sendTaskSuccess: () => Promise.reject(new HandrailError('INTERNAL', 'this function may not answer tokens')),
+  status: () => Promise.reject(new HandrailError('INTERNAL', 'this function may not look at executions')),
+};
+
+async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string): Promise<LoopDeps> {
+  const { sessionsTable: sessions, guardTable: guard } = environment('sessionsTable', 'guardTable');
+  const tables = dynamo({ sessions, guard, memory: '' });
+  const config = await loadDeployedConfig();
+  return {
+    runs: dynamoRunStore(tables),
+    guard: dynamoGuardStore(tables),
+    engine,
+    clock,
+    random,
+    logger: logger(),
+    config,
+    registry: createRegistry(categories, { security: config.security }),
+    model,
+    functionName: (category) => toolFunctionName(prefix, category),
+  };
+}
+
+const noModel: LoopDeps['model'] = () => Promise.reject(new HandrailError('INTERNAL', 'this function may not call models'));
+const engineOf = (stateMachineArn: string): Engine => new StepFunctionsEngine(new SFNClient({ region: region() }), stateMachineArn);
+
+/** Step Functions → one step of a run. */
+export function reasonLambda(): LambdaHandler {
+  const deps = lazily(async () => {
+    const { functionPrefix } = environment('functionPrefix');
+    const config = await loadDeployedConfig();
+    return loopDeps(noEngine, modelsOf(config), functionPrefix);
+  });
+  return async (event) => reason(await deps(), event);
+}
+
+/** The configured LLMs, each made once. */
+function modelsOf(config: Config): (agent: AgentConfig) => Promise<Model> {
+  const secrets = new SecretsManagerClient({ region: region() });
+  const context: ModelContext = {
+    clock,
+    random,
+    apiKey: async (name) =>
+      name === undefined ? undefined : (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString,
+    readText: (path) => readFile(join(directory, path), 'utf8'),
+    region: region(),
+    awsCredentials: defaultProvider(),
+  };
+  const made = new Map<string, Promise<Model>>();
+  return (agent) => {
+    const model = config.models[agent.model];
+    if (!model) throw new HandrailError('INTERNAL', `the configuration has no model "${agent.model}"`);
+    const known = made.get(agent.model) ?? createModel(model, context);
+    made.set(agent.model, known);
+    known.catch(() => made.delete(agent.model));
+    return known;
+  };
+}
+
+/** Step Functions → takes a task token. */
+export function suspendLambda(): LambdaHandler {
+  const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
+  return async (event) => suspend(await deps(), suspendEventSchema.parse(event));
+}
+
+const statusEventSchema = z.object({ detail: z.object({ name: z.string(), status: z.string(), input: z.string().nullish() }) });
+const executionInputSchema = z.object({ ctx: z.object({ tenant: tenantSchema, runId: runIdSchema }) });
+
+/** EventBridge, execution status change → ends the run of an execution that failed. */
+export function settleLambda(): LambdaHandler {
+  const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
+  return async (event) => {
+    const { name, status, input } = statusEventSchema.parse(event).detail;
+    const parsed = executionInputSchema.safeParse(input ? JSON.parse(input) : undefined);
+    // Without input (it was too large for the event) sweep comes to it.
+    if (!parsed.success) return { settled: false };
+    const run = await settleRun(await deps(), parsed.data.ctx, name, `the execution ended as ${status}`);
+    return { settled: run !== undefined };
+  };
+}
+
+/** Every minute → settles what nobody else will. */
+export function sweepLambda(): LambdaHandler {
+  const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
+  return async () => sweep(await deps());
+}
+
+/** The HTTP API. */
+export function apiLambda(): LambdaHandler {
+  const handler = lazily(async () => {
+    const { stateMachineArn, target } = environment('stateMachineArn', 'target');
+    const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+    return lambdaHandler(
+      createApp(
+        {
+          startRun: (request) => startRun(deps, request),
+          cancelRun: (request) => cancelRun(deps, request, request.principal),
+          decide: (request) => decide(deps, request),
+          runs: deps.runs,
+          guard: deps.guard,
+          tools: () => deps.registry.getAll(),
+          clock,
+          logger: deps.logger,
+          version: VERSION,
+        },
+        { auth: authOf(deps.config, target) },
+      ),
+    );
+  });
+  return async (event) => (await handler())(event);
+}
+
+function authOf(config: Config, target: string): AuthStrategy {
+  if (target === 'emulator') {
+    const secret = process.env[ENV.apiSecret] ?? '';
+    return bearerAuth([{ secret, principal: { tenant: TENANT_OF_EMULATOR, principal: 'emulator:owner', permissions: everyPermission } }]);
+  }
+  return config.auth.mode === 'jwt' ? jwtAuth({ tenantClaim: config.auth.tenant_claim }) : iamAuth();
+}
+
+/** Step Functions → one call of a category's tools. The function is given what its category needs and nothing else. */
+export function toolLambda<Needs extends Partial<ToolServices>>(
+  category: Category,
+  handlers: Readonly<Record<string, ToolHandler<Needs>>>,
+  services: () => Promise<Needs>,
+): LambdaHandler {
+  const byName: ReadonlyMap<string, ToolHandler> = new Map(
+    category.tools.flatMap(({ name }) => (handlers[name] ? [[name, handlers[name] as ToolHandler]] : [])),
+  );
+  const made = lazily(services);
+  return async (event) =>
+    runCall(event, {
+      handlers: byName,
+      services: await made(),
+      clock,
+      logger: logger(),
+      startTimer: (ms, callback) => {
+        const timer = setTimeout(callback, ms);
+        return () => clearTimeout(timer);
+      },
+    });
+}
+
+export async function workspaceServices(): Promise<Pick<ToolServices, 'workspaces'>> {
+  return { workspaces: await createWorkspaces({ root: environment('workspace').workspace, random, now: clock.now }) };
+}
+
+export async function codeServices(): Promise<Pick<ToolServices, 'workspaces' | 'code'>> {
+  return { ...(await workspaceServices()), code: createCodeRunner() };
+}
+
+export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
+  return { memory: dynamoMemoryStore(dynamo({ sessions: '', guard: '', memory: environment('memoryTable').memoryTable })) };
+}

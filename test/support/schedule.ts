@@ -1,0 +1,216 @@
+import type { Run } from '../../lib/core/loop/run.ts';
+import type { ModelRequest } from '../../lib/core/ports/model.ts';
+import type { RigTool, Turn } from './loop-rig.ts';
+import { ended, type Faults, LoopRig, NO_FAULTS } from './loop-rig.ts';
+import { seededRandom } from './time.ts';
+
+/** What one schedule came to. `violations` is empty when everything held. */
+export interface ScheduleReport {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  /** Operations that could have been hit by a fault. */
+  readonly operations: number;
+}
+
+const TOOLS: readonly RigTool[] = [
+  { definition: { name: 'read', parallelSafe: true, idempotent: true } },
+  { definition: { name: 'write' } },
+  { definition: { name: 'guarded' } },
+  { definition: { name: 'banned' } },
+  {
+    definition: { name: 'broken' },
+    handle: () => {
+      throw new Error('this tool always fails');
+    },
+  },
+];
+const NAMES = [...TOOLS.map((tool) => tool.definition.name), 'unknown'];
+const TTL_MS = 60_000;
+/** Rounds of sweep after which everything must have ended. */
+const ROUNDS = 60;
+
+class Killed extends Error {}
+
+/**
+ * One run under a seed: what the LLM asks, what people decide and when, where faults strike. `strike` names the
+ * operations that fail (by number); absent, the seed chooses. The same seed plays the same schedule.
+ */
+export async function playSchedule(seed: number, strike?: readonly number[]): Promise<ScheduleReport> {
+  const random = seededRandom(seed);
+  const pick = (below: number): number => Math.floor(random.number() * below);
+  const turns = Array.from(
+    { length: 1 + pick(3) },
+    (): Turn => ({
+      text: 'thinking',
+      calls: Array.from({ length: 1 + pick(4) }, () => [NAMES[pick(NAMES.length)] ?? 'read', { n: pick(1000) }] as const),
+    }),
+  );
+  const prompts: string[] = [];
+  const rig = new LoopRig({
+    seed,
+    tools: TOOLS,
+    config: {
+      approvals: { ttl_ms: TTL_MS },
+      agents: { default: { on_deny: pick(2) === 0 ? 'batch' : 'call' } },
+      constraints: { guard: { tool_policy: { guarded: 'confirm', banned: 'deny' } } },
+    },
+    turns: (request, turn) => {
+      prompts.push(...brokenPrompt(request));
+      return turns[turn] ?? 'the end';
+    },
+  });
+  let operations = 0;
+  const strikes = new Set(strike ?? Array.from({ length: pick(3) }, () => pick(120)));
+  const hit = (): void => {
+    if (strikes.has(operations++)) throw new Killed();
+  };
+  const twice = pick(3) === 0;
+  const faults: Faults = {
+    before: hit,
+    lost: hit,
+    twice: () => twice && pick(3) === 0,
+    async yield() {
+      for (let turnsToWait = twice ? pick(4) : 0; turnsToWait > 0; turnsToWait--) await Promise.resolve();
+    },
+  };
+  rig.faults = faults;
+  const run = await started(rig, seed);
+  const decisions = await act(rig, run.runId, pick);
+  rig.faults = NO_FAULTS;
+  const final = await finish(rig, run.runId);
+  return { seed, operations, violations: [...prompts, ...(await violationsOf(rig, final, decisions))] };
+}
+
+async function started(rig: LoopRig, seed: number): Promise<Run> {
+  for (;;) {
+    try {
+      return await rig.start('go', { sessionId: 's1', idempotencyKey: `k${seed}` });
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+    }
+  }
+}
+
+/** People, sweep and the machine take turns, in an order the seed chooses. Who is killed comes again later. */
+async function act(rig: LoopRig, runId: string, pick: (below: number) => number): Promise<Map<string, string>> {
+  const decisions = new Map<string, string>();
+  const cancelAt = pick(4) === 0 ? pick(20) : -1;
+  for (let round = 0; round < 40; round++) {
+    try {
+      if (round === cancelAt) await rig.cancel(runId);
+      const pending = await rig.pending(runId);
+      const approvalId = pending[pick(Math.max(1, pending.length))];
+      if (approvalId !== undefined && pick(2) === 0) {
+        const decision = pick(2) === 0 ? 'approve' : 'reject';
+        await rig.decide([{ approvalId, decision }]);
+        decisions.set(approvalId, decision);
+        if (pick(3) === 0) await rig.decide([{ approvalId, decision }]);
+      }
+      if (pick(6) === 0) await rig.sweep();
+      if (pick(8) === 0) rig.clock.advance(pick(2) === 0 ? TTL_MS : 5_000);
+      for (const name of rig.executions.keys()) if (pick(3) > 0) await rig.advance(name);
+    } catch (error) {
+      if (!(error instanceof Killed || isExpected(error))) throw error;
+    }
+  }
+  return decisions;
+}
+
+/** Answers that a person may get who comes too late. */
+function isExpected(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['EXPIRED', 'ALREADY_DECIDED', 'CONFLICT', 'NOT_FOUND'].includes(String(error.code));
+}
+
+async function finish(rig: LoopRig, runId: string): Promise<Run> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const run = await rig.settle(runId);
+    if (ended(run) && round > 3) break;
+    rig.clock.advance(10 * 60_000);
+    await rig.sweep();
+  }
+  // Long enough for every lease of a killed attempt to lapse.
+  rig.clock.advance(60 * 60_000);
+  return rig.settle(runId);
+}
+
+async function violationsOf(rig: LoopRig, run: Run, decisions: ReadonlyMap<string, string>): Promise<string[]> {
+  const found: string[] = [];
+  const messages = await rig.transcript(run);
+  const asked = messages.flatMap(({ message }) => (message.role === 'assistant' ? message.calls : []));
+  const observed = messages.flatMap(({ message }) => (message.role === 'observation' ? [message] : []));
+  // Every Lambda is tried again more often than faults strike, so nothing may be given up.
+  if (run.outcome !== 'completed' && run.outcome !== 'cancelled')
+    found.push(`the run ended as ${run.outcome}: ${run.error?.message ?? ''}`);
+  if (!ended(run)) found.push(`the run has not ended: ${run.status} at step ${run.step}`);
+  for (const call of asked) {
+    const count = observed.filter((message) => message.callId === call.callId).length;
+    if (count !== 1) found.push(`${call.callId} ${call.tool} has ${count} observations`);
+  }
+  if (observed.some((message) => !asked.some((call) => call.callId === message.callId))) found.push('an observation answers no call');
+  if (messages.filter(({ message }) => message.role === 'user').length !== (run.step > 0 ? 1 : 0))
+    found.push('the input does not stand once');
+  for (const call of asked) {
+    const times = rig.handled.get(call.callId) ?? 0;
+    if (call.tool !== 'read' && times > 1) found.push(`${call.callId} ${call.tool} ran ${times} times`);
+    if (call.tool === 'banned' && times > 0) found.push(`${call.callId} was denied and ran`);
+  }
+  found.push(...decisionViolations(rig, run, decisions, observed));
+  if (!run.error && run.frames[0]?.iterations !== messages.filter(({ message }) => message.role === 'assistant').length)
+    found.push('iterations and assistant messages differ');
+  const { state } = rig.stores;
+  if ((state.permits?.leases ?? []).some((lease) => lease.until > rig.clock.now())) found.push('a permit is held');
+  for (const suspension of state.suspensions.values())
+    if (Object.values(suspension.approvals).some((approval) => approval.status === 'pending'))
+      found.push(`${suspension.suspensionId} is pending`);
+  return found;
+}
+
+/** What a person decided is what happened: nothing rejected ran, nothing guarded ran unapproved. */
+function decisionViolations(
+  rig: LoopRig,
+  run: Run,
+  decisions: ReadonlyMap<string, string>,
+  observed: readonly { callId: string; tool: string; result: { error?: { code: string } | undefined } }[],
+): string[] {
+  const found: string[] = [];
+  const byCall = new Map([...decisions].map(([approvalId, decision]) => [approvalId.slice(approvalId.indexOf('.') + 1), decision]));
+  for (const message of observed) {
+    if (message.tool !== 'guarded') continue;
+    const decision = byCall.get(message.callId);
+    const ran = rig.handled.has(message.callId);
+    const code = message.result.error?.code;
+    if (ran && decision !== 'approve' && !approvedInStore(rig, message.callId)) found.push(`${message.callId} ran and nobody approved it`);
+    if (decision === 'reject' && code !== 'APPROVAL_REJECTED' && run.outcome === 'completed')
+      found.push(`${message.callId} was rejected and is observed as ${code ?? 'ok'}`);
+    if (decision === 'approve' && !ran && run.outcome === 'completed' && code !== 'OUTCOME_UNKNOWN')
+      found.push(`${message.callId} was approved and did not run: ${code ?? 'ok'}`);
+  }
+  return found;
+}
+
+/** A decision whose answer got lost stands all the same. */
+function approvedInStore(rig: LoopRig, callId: string): boolean {
+  return [...rig.stores.state.suspensions.values()].some((suspension) => suspension.approvals[callId]?.status === 'approved');
+}
+
+/** What a provider would refuse: a call without its result in the next message, a result of no call, an id twice. */
+export function brokenPrompt(request: ModelRequest): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  if (request.messages[0]?.role !== 'user') found.push('the prompt does not begin with the user');
+  request.messages.forEach((message, index) => {
+    const next = request.messages[index + 1];
+    if (message.role === 'assistant' && message.calls.length > 0) {
+      const results = next?.role === 'tool' ? next.results.map((result) => result.id) : [];
+      if (message.calls.map((call) => call.id).join() !== results.join()) found.push(`message ${index}: calls and results differ`);
+      for (const call of message.calls) {
+        if (seen.has(call.id)) found.push(`the id ${call.id} is used twice`);
+        seen.add(call.id);
+      }
+    }
+    const before = request.messages[index - 1];
+    if (message.role === 'tool' && !(before?.role === 'assistant' && before.calls.length > 0))
+      found.push(`message ${index}: results of no calls`);
+  });
+  return found;
+}

@@ -1,19 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
+import { HandrailError } from '../lib/core/errors.ts';
 import { bundleFunctions } from './bundle.ts';
 import { readSettings } from './config.ts';
 import { addStacks, functionSpecs } from './deploy.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const app = new App();
-const settings = readSettings(app.node, root);
-const functions = functionSpecs();
-const bundles = await bundleFunctions({
-  root,
-  outdir: fileURLToPath(new URL('../cdk.out.bundles', import.meta.url)),
-  functions,
-  config: settings.config,
-  configDirectory: settings.configDirectory,
-});
-addStacks(app, { settings, functions, bundles });
-app.synth();
+// CDK copies assets into its own output, so nothing of this is left behind and two runs cannot meet in it.
+const outdir = await mkdtemp(join(tmpdir(), 'handrail-bundles-'));
+try {
+  const app = new App();
+  const settings = readSettings(app.node, root);
+  const functions = functionSpecs();
+  const { config, configDirectory } = settings;
+  const bundles = await bundleFunctions({ root, outdir, functions, config, configDirectory });
+  addStacks(app, { settings, functions, bundles });
+  app.synth();
+} catch (error) {
+  // The operator's mistake, not ours: what and where, without a stack.
+  if (!(error instanceof HandrailError) || error.code !== 'BAD_REQUEST') throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+} finally {
+  await rm(outdir, { recursive: true, force: true });
+}

@@ -53,12 +53,12 @@ export async function deployLocal(options: DeployLocalOptions): Promise<LocalDep
   const flags = Object.entries(context).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   if (!(await isBootstrapped(emulator))) {
     say('Bootstrapping CDK');
-    await cdklocal(root, emulator, ['bootstrap', `aws://${ACCOUNT}/${REGION}`, ...flags]);
+    await cdklocal(options, emulator, ['bootstrap', `aws://${ACCOUNT}/${REGION}`, ...flags]);
   }
   say('Deploying');
-  const outputs = join(root, '.handrail', 'emulator-outputs.json');
+  const outputs = join(root, '.handrail', `emulator-outputs.${name}.json`);
   const secretFlag = `${name}-agent:ApiSecret=${secret}`;
-  await cdklocal(root, emulator, [
+  await cdklocal(options, emulator, [
     'deploy',
     '--all',
     '--require-approval',
@@ -73,7 +73,7 @@ export async function deployLocal(options: DeployLocalOptions): Promise<LocalDep
   const deployment = { emulator, apiUrl: apiUrlOf(emulator, ApiId), secret, workspace, stateMachineArn: StateMachineArn };
   await untilHealthy(deployment.apiUrl);
   await writePrivately(
-    join(root, '.handrail', 'emulator.json'),
+    join(root, '.handrail', `emulator.${name}.json`),
     JSON.stringify({ url: deployment.apiUrl, secret, endpoint: emulator.endpoint, pid: emulator.pid }),
   );
   return deployment;
@@ -100,7 +100,11 @@ async function isBootstrapped({ endpoint }: Emulator): Promise<boolean> {
   return response.ok;
 }
 
-async function cdklocal(root: string, { endpoint, port }: Emulator, args: readonly string[]): Promise<void> {
+async function cdklocal(
+  { root, name = DEPLOYMENT_NAME }: DeployLocalOptions,
+  { endpoint, port }: Emulator,
+  args: readonly string[],
+): Promise<void> {
   const { PATH = '', HOME, TMPDIR, USER } = process.env;
   const env = {
     ...(HOME === undefined ? {} : { HOME }),
@@ -113,7 +117,10 @@ async function cdklocal(root: string, { endpoint, port }: Emulator, args: readon
     AWS_ENDPOINT_URL_S3: endpoint,
   };
   const command = join(root, 'node_modules', 'aws-cdk-local', 'bin', 'cdklocal');
-  const { code, output } = await run(process.execPath, [command, ...args, '--output', join(root, 'cdk.out.emulator')], { cwd: root, env });
+  const { code, output } = await run(process.execPath, [command, ...args, '--output', join(root, 'cdk.out.emulator', name)], {
+    cwd: root,
+    env,
+  });
   if (code !== 0) throw new HandrailError('SERVICE_UNAVAILABLE', `cdklocal ${args[0]} failed:\n${output.slice(-4_000)}`);
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
@@ -39,6 +40,12 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const { root, port = EMULATOR_PORT, say = () => undefined } = options;
   const found = await findEmulator(port);
   if (found !== undefined) return found;
+  if (await isTaken(port)) {
+    throw new HandrailError(
+      'SERVICE_UNAVAILABLE',
+      `Port ${port} is used by something that is not an emulator. Stop it, or choose another with --port.`,
+    );
+  }
   const command = await installMinistack(root, say);
   const log = join(root, '.handrail', 'emulator.log');
   await mkdir(join(root, '.handrail'), { recursive: true, mode: 0o700 });
@@ -111,6 +118,17 @@ function ministackEnvironment(root: string, port: number): NodeJS.ProcessEnv {
     GATEWAY_PORT: String(port),
     BIND_HOST: '127.0.0.1',
   };
+}
+
+function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }
 
 async function health(url: string): Promise<z.infer<typeof healthSchema> | undefined> {

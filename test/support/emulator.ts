@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetExecutionHistoryCommand, type HistoryEvent, SFNClient } from '@aws-sdk/client-sfn';
+import { EMULATOR_PORT } from '../../lib/cli/emulator.ts';
+import { deployLocal } from '../../lib/cli/emulator-deploy.ts';
+import { functionName } from '../../lib/manifest.ts';
+
+/** A deployed stack as the end-to-end suite uses it. */
+export interface DeployedStack {
+  readonly apiUrl: string;
+  /** For `Authorization`, with its scheme. */
+  readonly authorization: string;
+  /** Undefined for a stack of which only the address is known: what these need is then skipped, not failed. */
+  readonly inside: StackInside | undefined;
+}
+
+export interface StackInside {
+  /** Runs a function at once, such as `sweep`, instead of waiting for its minute. */
+  invoke(name: string, payload: unknown): Promise<unknown>;
+  /** All events of an execution, in order. */
+  history(execution: string): Promise<HistoryEvent[]>;
+}
+
+/** Names of the suite's own deployment: one that `npm run deploy:local` made stays as it is. */
+const NAME = 'handrail-test';
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * The stack at `HANDRAIL_URL` (with `HANDRAIL_AUTHORIZATION`) if given, else one deployed to the emulator on port
+ * `HANDRAIL_EMULATOR_PORT` (4566), which is started if it does not run and left running for the next time.
+ */
+export async function deployedStack(config: string, env: Readonly<Record<string, string | undefined>>): Promise<DeployedStack> {
+  const url = env['HANDRAIL_URL'];
+  if (url !== undefined) return { apiUrl: url.replace(/\/$/, ''), authorization: env['HANDRAIL_AUTHORIZATION'] ?? '', inside: undefined };
+  const port = Number(env['HANDRAIL_EMULATOR_PORT'] ?? EMULATOR_PORT);
+  const { apiUrl, secret, emulator, stateMachineArn } = await deployLocal({ root: ROOT, port, config, name: NAME });
+  return { apiUrl, authorization: `Bearer ${secret}`, inside: stackInside(emulator.endpoint, stateMachineArn) };
+}
+
+function stackInside(endpoint: string, stateMachineArn: string): StackInside {
+  const options = { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
+  const lambda = new LambdaClient(options);
+  const sfn = new SFNClient(options);
+  return {
+    async invoke(name, payload) {
+      const { Payload, FunctionError } = await lambda.send(
+        new InvokeCommand({ FunctionName: functionName(NAME, name), Payload: JSON.stringify(payload) }),
+      );
+      const text = Payload?.transformToString() ?? 'null';
+      if (FunctionError !== undefined) throw new Error(`${name} failed: ${text}`);
+      return JSON.parse(text);
+    },
+    async history(execution) {
+      const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${execution}`;
+      const events: HistoryEvent[] = [];
+      let nextToken: string | undefined;
+      do {
+        const page = await sfn.send(new GetExecutionHistoryCommand({ executionArn, ...(nextToken === undefined ? {} : { nextToken }) }));
+        events.push(...(page.events ?? []));
+        nextToken = page.nextToken;
+      } while (nextToken !== undefined);
+      return events;
+    },
+  };
+}

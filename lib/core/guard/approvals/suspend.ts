@@ -31,9 +31,10 @@ export async function suspend(deps: ApprovalDeps, event: SuspendEvent): Promise<
   // This token is new and unanswered, whatever became of others before it.
   const { deliveredAt: _before, ...unanswered } = suspension;
   const delivery = await deliver(deps, unanswered);
-  // Thrown, so that the task is tried again soon; sweep would come to it, but not if it had been delivered before.
-  if (delivery === 'failed') throw new HandrailError('SERVICE_UNAVAILABLE', `run ${run.runId} could not be woken at step ${run.step}`);
-  return { state: delivery === 'pending' ? 'waiting' : 'woken', suspensionId };
+  // Sweep tries again, but not where an earlier token had been answered: then the task is tried again instead.
+  if (delivery === 'failed' && suspension.deliveredAt !== undefined)
+    throw new HandrailError('SERVICE_UNAVAILABLE', `run ${run.runId} could not be woken at step ${run.step}`);
+  return { state: delivery === 'pending' || delivery === 'failed' ? 'waiting' : 'woken', suspensionId };
 }
 
 /** The suspension that this very step of this very execution waits for. */

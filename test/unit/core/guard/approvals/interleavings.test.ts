@@ -152,7 +152,7 @@ describe('a suspension under every order of events', () => {
     await everyInterleaving(sceneOf({ actors, callIds, check: both }));
     const random = seededRandom(7);
     const scene = sceneOf({ actors: [...actors, suspendOnce], callIds, check: both });
-    for (let time = 0; time < 500; time++) await someInterleaving(await scene(), 0, random.number);
+    for (let time = 0; time < 500; time++) await someInterleaving(await scene(), 0, () => random.number());
   });
 
   it('two people decide a call each', async () => {
@@ -168,7 +168,7 @@ describe('a suspension under every order of events', () => {
       },
     });
     const random = seededRandom(8);
-    for (let time = 0; time < 500; time++) await someInterleaving(await scene(), time % 2, random.number);
+    for (let time = 0; time < 500; time++) await someInterleaving(await scene(), time % 2, () => random.number());
   });
 
   it('the time to decide ends in between: approved or expired, never both', async () => {
@@ -195,6 +195,6 @@ describe('a suspension under every order of events', () => {
   it('sweep, a decision, another, a cancellation, the token and the end of time, with a death', async () => {
     const random = seededRandom(9);
     const scene = sceneOf({ actors: [approve, reject, canceller, suspendOnce, sweeper], timeIsUp: true });
-    for (let time = 0; time < 1000; time++) await someInterleaving(await scene(), time % 2, random.number);
+    for (let time = 0; time < 1000; time++) await someInterleaving(await scene(), time % 2, () => random.number());
   });
 });

@@ -96,15 +96,26 @@ describe('suspending', () => {
     expect(await enter('one')).toEqual({ state: 'stale' });
   });
 
-  it('fails, to be tried again, when the suspension is missing or the engine is', async () => {
+  it('leaves to sweep what the engine would not take', async () => {
     await approve();
     failing = 'sendTaskSuccess';
-    await expect(enter('one')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await enter('one')).toMatchObject({ state: 'waiting' });
     failing = undefined;
-    await enter('two');
-    expect(answered()).toContain('two');
+    for (const due of await stores.runs.due(clock.now(), 10))
+      if (due.kind === 'suspension') await sweepSuspension(deps(), due.suspensionId);
+    expect(answered()).toEqual(['one']);
+  });
+
+  it('fails, to be tried again, where sweep would not come: another token was answered before', async () => {
+    await approve();
+    await enter('one');
+    failing = 'sendTaskSuccess';
+    await expect(enter('two')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('fails when the suspension is missing', async () => {
     stores.state.suspensions.clear();
-    await expect(enter('three')).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(enter('one')).rejects.toMatchObject({ code: 'INTERNAL' });
   });
 });
 
@@ -136,7 +147,7 @@ describe('delivering', () => {
     stores.engine.waiting.add('one').add('two');
     const send = stores.engine.sendTaskSuccess.bind(stores.engine);
     const engine = {
-      status: stores.engine.status,
+      status: async () => 'running' as const,
       sendTaskSuccess: async (token: string) => (token === 'one' ? Promise.reject(new Error('throttled')) : send(token, {})),
     };
     const two = { ...withToken('one'), tokens: [...withToken('one').tokens, ...withToken('two').tokens] };

@@ -37,7 +37,7 @@ test.skipIf(process.platform !== 'linux')('a directory that is swapped for a lin
   // When it is read and written many times
   const seen = new Map<string, number>();
   const count = (outcome: string) => seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
-  for (let turn = 0; turn < 1_500; turn++) {
+  for (let turn = 0; turn < 800; turn++) {
     await readText(workspace, 'dir/f.txt').then(count, (error) => count(codeOf(error)));
     if (turn % 5 === 0)
       await workspace.write('dir/new.txt', text('new'), 'overwrite').then(

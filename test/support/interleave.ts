@@ -59,7 +59,7 @@ async function runOnce(world: World, deaths: number, choose: (choices: number, p
   };
   for (const actor of world.actors.keys()) await settled(actor);
   while (waiting.size > 0) {
-    const ready = [...waiting.keys()].sort();
+    const ready = [...waiting.keys()].sort((a, b) => a - b);
     const mayDie = dead.length < deaths;
     const of = ready.length * (mayDie ? 2 : 1);
     const taken = Math.min(choose(of, choices.length), of - 1);

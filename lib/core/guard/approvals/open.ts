@@ -90,10 +90,7 @@ export function fitArguments(args: JsonObject, bytes: number): JsonObject {
 }
 
 function shorten(value: Json, cut: { text: number; entries: number }): Json {
-  if (typeof value === 'string') {
-    const left = value.length - cut.text;
-    return left > 0 ? `${value.slice(0, cut.text)}… [${left} more characters]`.toWellFormed() : value;
-  }
+  if (typeof value === 'string') return shortenText(value, cut.text);
   if (Array.isArray(value)) {
     const left = value.length - cut.entries;
     const kept = value.slice(0, cut.entries).map((item) => shorten(item, cut));
@@ -102,6 +99,11 @@ function shorten(value: Json, cut: { text: number; entries: number }): Json {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value);
   const left = entries.length - cut.entries;
-  const kept = entries.slice(0, cut.entries).map(([key, item]) => [String(shorten(key, cut)), shorten(item, cut)] as const);
+  const kept = entries.slice(0, cut.entries).map(([key, item]) => [shortenText(key, cut.text), shorten(item, cut)] as const);
   return Object.fromEntries(left > 0 ? [...kept, ['…', `[${left} more]`] as const] : kept);
+}
+
+function shortenText(text: string, characters: number): string {
+  const left = text.length - characters;
+  return left > 0 ? `${text.slice(0, characters)}… [${left} more characters]`.toWellFormed() : text;
 }

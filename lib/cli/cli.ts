@@ -1,0 +1,140 @@
+import { Command as Commander } from 'commander';
+import { VERSION } from '../runtime/version.ts';
+import type { Command, Handler } from './command.ts';
+import { type CliContext, processContext } from './context.ts';
+import { loadEnvironment } from './environment.ts';
+import { EXIT } from './exit-codes.ts';
+import { reportFailure } from './failure.ts';
+import { createScreen } from './screen.ts';
+
+const EXIT_CODES = `
+Exit codes: 0 completed · 1 failed · 2 wrong usage · 3 stopped at a limit · 4 cancelled · 5 waits for a person · 130 Ctrl-C
+Environment and .env: docs/cli.md`;
+
+const URL_OPTION = ['--url <address>', 'a server elsewhere, with HANDRAIL_SECRET [env: HANDRAIL_URL]'] as const;
+const JSON_OPTION = ['--json', 'results as JSON on stdout'] as const;
+const PENDING_OPTION = ['--non-tty-pending', 'without a terminal: leave approvals to people instead of rejecting'] as const;
+
+/** The command line `handrail`. Each command is loaded when it is called; failures end in an exit code, never in a throw. */
+export function createCli(context: CliContext = processContext()): Commander {
+  const cli = new Commander('handrail')
+    .description('Runs LLM agents whose every tool call is guarded, isolated and can wait for a person.')
+    .version(VERSION)
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      getOutHelpWidth: () => context.stdout.columns ?? 100,
+      getErrHelpWidth: () => context.stderr.columns ?? 100,
+    })
+    .exitOverride((error) => context.exitNow(error.exitCode === 0 ? EXIT.ok : EXIT.usage))
+    .showHelpAfterError('(add --help to see what is possible)')
+    .addHelpText('after', EXIT_CODES);
+  addRunCommands(cli, context);
+  addRunsCommands(cli, context);
+  addApprovalCommands(cli, context);
+  addServerCommands(cli, context);
+  return cli;
+}
+
+function addRunCommands(cli: Commander, context: CliContext): void {
+  cli
+    .command('run <input>')
+    .description('start a run and see it through: events on stderr, the answer on stdout ("-" reads the input from a pipe)')
+    .option('--session <id>', 'go on with a conversation')
+    .option('--agent <name>', 'an agent of handrail.config.yaml')
+    .option('--idempotency-key <key>', 'the same key and input give the same run')
+    .option('--max-iterations <n>', 'LLM calls at most')
+    .option('--no-wait', 'print the id of the run and leave it to the server')
+    .option(...PENDING_OPTION)
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/run.ts')).run));
+}
+
+function addRunsCommands(cli: Commander, context: CliContext): void {
+  const runs = cli
+    .command('runs')
+    .description('list runs, newest first; "runs show" and "runs events" look into one')
+    .enablePositionalOptions();
+  addList(runs)
+    .option('--status <status>', 'running, waiting, succeeded, failed, cancelled or limited')
+    .option('--session <id>', 'of one conversation')
+    .action(act(context, async () => (await import('./commands/runs.ts')).listRuns));
+  runs
+    .command('show <runId>')
+    .description('how a run stands, what it cost, what it waits for, its answer')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/runs.ts')).showRun));
+  runs
+    .command('events <runId>')
+    .description('the event log of a run; with --json one object a line')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/runs.ts')).listEvents));
+  cli
+    .command('cancel <runId>')
+    .description('end a run')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/runs.ts')).cancel));
+}
+
+function addApprovalCommands(cli: Commander, context: CliContext): void {
+  addList(cli.command('approvals').description('what people are asked to decide'))
+    .option('--status <status>', 'pending (default), approved, edited, rejected, answered, expired, cancelled or all')
+    .action(act(context, async () => (await import('./commands/approvals.ts')).listApprovals));
+  for (const decision of ['approve', 'reject'] as const)
+    cli
+      .command(`${decision} <approvalId>`)
+      .description(decision === 'approve' ? 'let a call run' : 'refuse a call; the agent is told why')
+      .option('--reason <text>', 'kept with the decision; the agent reads it')
+      .option('--wait', 'see the run through afterwards (always, when no server runs)')
+      .option(...PENDING_OPTION)
+      .option(...URL_OPTION)
+      .option(...JSON_OPTION)
+      .action(act(context, async () => (await import('./commands/approvals.ts'))[decision]));
+}
+
+function addServerCommands(cli: Commander, context: CliContext): void {
+  cli
+    .command('tools')
+    .description('the tools that agents may use')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/server.ts')).listTools));
+  cli
+    .command('health')
+    .description('whether a server answers')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/server.ts')).health));
+  cli
+    .command('serve')
+    .description('API and console on 127.0.0.1 until Ctrl-C (npm start); HANDRAIL_PORT chooses the port')
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/serve.ts')).serve));
+}
+
+function addList(command: Commander): Commander {
+  return command
+    .option('--limit <n>', 'how many, 1 to 100')
+    .option('--cursor <cursor>', 'where the last page ended')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION);
+}
+
+function act(context: CliContext, load: () => Promise<Handler>): (this: Commander) => Promise<void> {
+  return async function () {
+    const options: unknown = this.opts();
+    const screen = createScreen(context.stderr, context.env);
+    try {
+      const handler = await load();
+      const environment = loadEnvironment(context, (line) => screen.line(screen.style.yellow(line)));
+      const command: Command = { context, environment, screen };
+      context.setExitCode(await handler(command, this.args, options));
+    } catch (error) {
+      context.setExitCode(reportFailure(error, context, screen, this.opts()['json'] === true));
+    }
+  };
+}

@@ -1,0 +1,169 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import * as z from 'zod';
+import { problemSchema } from '../api/problem.ts';
+import { type ApprovalView, approvalViewSchema } from '../api/views/approval-view.ts';
+import { type RunView, runBriefSchema, runSummarySchema, runViewSchema } from '../api/views/run-view.ts';
+import { HandrailError } from '../core/errors.ts';
+import { placedEventSchema } from '../core/loop/event.ts';
+
+/** Kinds of events that a newer server may have do not stop a reader. */
+const shownEventSchema = placedEventSchema.extend({ type: z.string() });
+export type ShownEvent = z.infer<typeof shownEventSchema>;
+
+const runListSchema = z.object({
+  runs: z.array(runSummarySchema),
+  cursor: z.string().optional(),
+});
+const eventListSchema = runBriefSchema.extend({
+  events: z.array(shownEventSchema),
+  next: z.int(),
+  more: z.boolean(),
+});
+const approvalListSchema = z.object({
+  approvals: z.array(approvalViewSchema),
+  cursor: z.string().optional(),
+});
+const toolSchema = z.looseObject({
+  name: z.string(),
+  description: z.string(),
+  category: z.string(),
+  effectTags: z.array(z.string()),
+});
+const toolListSchema = z.object({ tools: z.array(toolSchema) });
+const healthSchema = z.looseObject({ status: z.string(), version: z.string() });
+
+export type RunBrief = z.infer<typeof runBriefSchema>;
+export type EventList = z.infer<typeof eventListSchema>;
+
+export interface NewRun {
+  readonly input: string;
+  readonly agent?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly constraints?: { readonly max_iterations: number } | undefined;
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The HTTP API as the CLI uses it. Every failure is a HandrailError with the server's own code, message, field and advice. */
+export interface ApiClient {
+  readonly url: string;
+  startRun(run: NewRun): Promise<RunBrief>;
+  listRuns(query: Query): Promise<z.infer<typeof runListSchema>>;
+  getRun(runId: string): Promise<RunView>;
+  listEvents(runId: string, after: number): Promise<EventList>;
+  cancelRun(runId: string): Promise<RunBrief>;
+  listApprovals(query: Query): Promise<z.infer<typeof approvalListSchema>>;
+  getApproval(approvalId: string): Promise<ApprovalView>;
+  decide(approvalId: string, decision: { decision: 'approve' | 'reject'; reason?: string | undefined }): Promise<ApprovalView>;
+  listTools(): Promise<z.infer<typeof toolListSchema>>;
+  health(): Promise<z.infer<typeof healthSchema>>;
+}
+
+const TIMEOUT_MS = 30_000;
+/** Reads are repeated when the network or the server fails for a moment. */
+const RETRY_PAUSES_MS = [100, 400, 1_500];
+
+export interface ClientOptions {
+  /** May have a path of its own, as emulators do. */
+  readonly url: string;
+  readonly secret: string;
+}
+
+export function createClient({ url, secret }: ClientOptions): ApiClient {
+  const base = url.replace(/\/+$/, '');
+  const send = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response> => {
+    try {
+      return await fetch(`${base}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${secret}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        // The secret goes to this address and no other.
+        redirect: 'error',
+      });
+    } catch (cause) {
+      throw new HandrailError('SERVICE_UNAVAILABLE', `${base} does not answer (${causeOf(cause)})`, { cause });
+    }
+  };
+  const get = async <Out extends z.ZodType>(schema: Out, path: string, query: Query = {}): Promise<z.output<Out>> => {
+    const target = `${path}${queryText(query)}`;
+    for (const ms of RETRY_PAUSES_MS) {
+      const response = await send('GET', target).catch(() => undefined);
+      if (response && response.status !== 429 && response.status < 500) return read(schema, response, `GET ${path}`);
+      await response?.body?.cancel();
+      await pause(ms);
+    }
+    return read(schema, await send('GET', target), `GET ${path}`);
+  };
+  const post = async <Out extends z.ZodType>(schema: Out, path: string, body: unknown): Promise<z.output<Out>> =>
+    read(schema, await send('POST', path, body), `POST ${path}`);
+  const run = (runId: string): string => `/runs/${encodeURIComponent(runId)}`;
+  const approval = (approvalId: string): string => `/approvals/${encodeURIComponent(approvalId)}`;
+  return {
+    url: base,
+    startRun: (body) => post(runBriefSchema, '/runs', body),
+    listRuns: (query) => get(runListSchema, '/runs', query),
+    getRun: (runId) => get(runViewSchema, run(runId)),
+    listEvents: (runId, after) => get(eventListSchema, `${run(runId)}/events`, { after }),
+    cancelRun: (runId) => post(runBriefSchema, `${run(runId)}/cancel`, {}),
+    listApprovals: (query) => get(approvalListSchema, '/approvals', query),
+    getApproval: (approvalId) => get(approvalViewSchema, approval(approvalId)),
+    decide: (approvalId, decision) => post(approvalViewSchema, approval(approvalId), decision),
+    listTools: () => get(toolListSchema, '/tools'),
+    health: () => get(healthSchema, '/health'),
+  };
+}
+
+async function read<Out extends z.ZodType>(schema: Out, response: Response, what: string): Promise<z.output<Out>> {
+  const text = await response.text();
+  const body = parseJson(text);
+  if (!response.ok) throw failureOf(response.status, body, text, what);
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new HandrailError(
+    'INTERNAL',
+    `the answer to ${what} is not one that this version understands (${issue?.path.join('.') || 'body'}: ${issue?.message})`,
+  );
+}
+
+function failureOf(status: number, body: unknown, text: string, what: string): HandrailError {
+  const problem = problemSchema.safeParse(body);
+  // A gateway's answer, or a code that a newer server has.
+  if (!problem.success)
+    return new HandrailError('SERVICE_UNAVAILABLE', `${what} was answered ${status}: ${text.slice(0, 300) || 'no text'}`);
+  const { code, detail, advice, field, errors, suggestions = [], type: _type, title: _title, status: _status, ...extra } = problem.data;
+  const all = errors?.map((one) => `\n  ${one.field}: ${one.message}`).join('') ?? '';
+  return new HandrailError(code, `${detail}${all}`, {
+    ...(field === undefined ? {} : { field }),
+    suggestions: [advice, ...suggestions],
+    extra: Object.fromEntries(Object.entries(extra).flatMap(([key, value]) => (isPlain(value) ? [[key, value]] : []))),
+  });
+}
+
+const isPlain = (value: unknown): value is string | number | boolean => ['string', 'number', 'boolean'].includes(typeof value);
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function queryText(query: Query): string {
+  const given = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, String(value));
+  return given.size === 0 ? '' : `?${given}`;
+}
+
+/** undici hides the reason one level down. */
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : error.message;
+}

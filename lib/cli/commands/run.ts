@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import type { Command, Handler } from '../command.ts';
+import { type Connection, connectToRunning, withConnection } from '../connection.ts';
+import { decideApprovals } from '../decisions.ts';
+import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
+import { Interrupted, parseOptions, usageError } from '../failure.ts';
+import { followRun, PACE } from '../follow.ts';
+import { interruptible } from '../interrupt.ts';
+import { printJson } from '../print-json.ts';
+import { showResult } from '../run-result.ts';
+
+const optionsSchema = z.object({
+  url: z.url().optional(),
+  json: z.boolean().default(false),
+  session: z.string().optional(),
+  agent: z.string().optional(),
+  idempotencyKey: z.string().optional(),
+  maxIterations: z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, 'a whole number from 1')
+    .transform(Number)
+    .optional(),
+  wait: z.boolean().default(true),
+  nonTtyPending: z.boolean().default(false),
+});
+type Options = z.infer<typeof optionsSchema>;
+
+/** `handrail run "<input>"`: starts a run, shows it at work, asks the person at the terminal, prints the answer. */
+export const run: Handler = (command, [words = ''], raw) => {
+  const options = parseOptions(optionsSchema, raw);
+  return interruptible(command.context, async (signal) => {
+    const input = words === '-' ? await readAll(command) : words;
+    if (input.trim() === '') throw usageError('the input is empty: handrail run "what to do"');
+    if (!options.wait && !(await connectToRunning(command, options.url)))
+      throw usageError('--no-wait needs a server that goes on: start one with "handrail serve" (npm start) in another terminal');
+    return withConnection(command, options.url, { resume: true }, (connection) => runTo(command, connection, input, options, signal));
+  });
+};
+
+async function runTo(command: Command, connection: Connection, input: string, options: Options, signal: AbortSignal): Promise<ExitCode> {
+  const { context, screen } = command;
+  if (signal.aborted) throw new Interrupted('Stopped before the run was started.');
+  const started = await connection.client.startRun({
+    input,
+    agent: options.agent,
+    sessionId: options.session,
+    idempotencyKey: options.idempotencyKey,
+    ...(options.maxIterations === undefined ? {} : { constraints: { max_iterations: options.maxIterations } }),
+  });
+  screen.line(screen.style.dim(`run ${started.runId}`));
+  if (!options.wait) {
+    if (options.json) printJson(context, started);
+    else context.stdout.write(`${started.runId}\n`);
+    return exitCodeOf('running');
+  }
+  return seeThrough(command, connection, started.runId, { ...options, signal });
+}
+
+export interface SeeThroughOptions {
+  readonly signal: AbortSignal;
+  readonly json: boolean;
+  readonly nonTtyPending: boolean;
+  /** Step whose events, and all later ones, are shown. @default all */
+  readonly after?: number;
+}
+
+/** Shows a run until it ends or is left waiting, then its result and, where it goes on, how. */
+export async function seeThrough(
+  command: Command,
+  { client, kind }: Pick<Connection, 'client' | 'kind'>,
+  runId: string,
+  options: SeeThroughOptions,
+): Promise<ExitCode> {
+  const { signal } = options;
+  const onInterrupt =
+    kind === 'own'
+      ? `Stopped. The run is kept and goes on with the next server: "handrail serve"; "handrail cancel ${runId}" ends it.`
+      : `The run goes on. See it: "handrail runs show ${runId}"; end it: "handrail cancel ${runId}".`;
+  // A deployed server has other people to ask, and waiting costs nothing there.
+  const leavePending = options.nonTtyPending || kind === 'deployed';
+  const run = await followRun({
+    client,
+    runId,
+    screen: command.screen,
+    signal,
+    pace: PACE[kind],
+    onInterrupt,
+    ...(options.after === undefined ? {} : { after: options.after }),
+    onApprovals: (waiting) => decideApprovals(command, waiting, { client, signal, leavePending, onInterrupt }),
+  });
+  const code = showResult(command, run, options.json);
+  if (code === EXIT.waiting) {
+    const { line } = command.screen;
+    line('The run waits for a person:');
+    for (const { approvalId } of run.approvals) line(`  handrail approve ${approvalId}`);
+    for (const { approvalId } of run.approvals) line(`  handrail reject ${approvalId} --reason "…"`);
+  }
+  return code;
+}
+
+/** `handrail run -`: the input is what comes in. */
+async function readAll({ context: { stdin } }: Command): Promise<string> {
+  if (stdin.isTTY) throw usageError('"-" reads the input from a pipe: handrail run - < task.md');
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import * as z from 'zod';
+import type { CliContext } from './context.ts';
+import { usageError } from './failure.ts';
+import { LOG_LEVELS } from './log.ts';
+
+const MAX_PORT = 65_535;
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'a port is a number')
+  .transform(Number)
+  .refine((value) => value <= MAX_PORT, `a port is at most ${MAX_PORT}`);
+const text = z.string().optional();
+
+/** Every variable that the CLI and the server on a laptop know. An empty one counts as not set. */
+const environmentSchema = z.object({
+  HANDRAIL_PORT: port.default(8787),
+  HANDRAIL_HOME: z.string().default('.handrail'),
+  HANDRAIL_MODEL: text,
+  HANDRAIL_URL: z
+    .url({
+      protocol: /^https?$/,
+      error: 'an address begins with http:// or https://',
+    })
+    .optional(),
+  HANDRAIL_SECRET: z.string().min(16, 'a secret has at least 16 characters').optional(),
+  HANDRAIL_LOG: z.enum(LOG_LEVELS).default('warn'),
+  ANTHROPIC_API_KEY: text,
+  OPENAI_API_KEY: text,
+  OPENAI_BASE_URL: z
+    .url({
+      protocol: /^https?$/,
+      error: 'an address begins with http:// or https://',
+    })
+    .optional(),
+  AWS_PROFILE: text,
+  AWS_REGION: text,
+  AWS_ACCESS_KEY_ID: text,
+  AWS_SECRET_ACCESS_KEY: text,
+  AWS_SESSION_TOKEN: text,
+});
+type Variables = z.infer<typeof environmentSchema>;
+
+/** `directory` is HANDRAIL_HOME as an absolute path. */
+export type Environment = Variables & { readonly directory: string };
+
+const known: readonly string[] = Object.keys(environmentSchema.shape);
+
+/**
+ * The environment, checked, after the `.env` file of the current directory has added what is not set: known variables
+ * only, so that a project's own file can change nothing else. Throws a usage error that names the variable, never its value.
+ */
+export function loadEnvironment(context: CliContext, warn: (line: string) => void): Environment {
+  const file = dotEnv(join(context.cwd, '.env'));
+  for (const [name, value] of Object.entries(file)) {
+    if (known.includes(name)) {
+      if (!context.env[name]) context.env[name] = value;
+    } else if (name.startsWith('HANDRAIL_')) warn(`.env: ${name} is not known; known are ${known.filter(isOurs).join(', ')}`);
+  }
+  const set = Object.fromEntries(known.map((name) => [name, context.env[name] || undefined]));
+  const parsed = environmentSchema.safeParse(set);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      ({ path: [name = ''], message }) =>
+        `${String(name)}${context.env[String(name)] === file[String(name)] ? ' (in .env)' : ''}: ${message}`,
+    );
+    throw usageError(problems.join('\n'));
+  }
+  return {
+    ...parsed.data,
+    directory: resolve(context.cwd, parsed.data.HANDRAIL_HOME),
+  };
+}
+
+const isOurs = (name: string): boolean => name.startsWith('HANDRAIL_');
+
+function dotEnv(path: string): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR')) return {};
+    throw error;
+  }
+}

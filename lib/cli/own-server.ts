@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LocalRuntime } from '../runtime/local.ts';
+import type { CliContext } from './context.ts';
+import type { Environment } from './environment.ts';
+import { screenLogger } from './log.ts';
+import type { Screen } from './screen.ts';
+
+const CONFIG_FILE = 'handrail.config.yaml';
+
+export interface OwnServer {
+  readonly runtime: LocalRuntime;
+  /** Why this LLM, for people. */
+  readonly because: string;
+  readonly demo: boolean;
+  /** There is a configuration file in the current directory. */
+  readonly configured: boolean;
+}
+
+export interface OwnServerOptions {
+  /** 0 = any free one. */
+  readonly port: number;
+  /** False for commands that only read: runs of an earlier process stay as they are. */
+  readonly resume: boolean;
+}
+
+/**
+ * The whole product in this process, as the environment and the configuration file of the current directory say. Loaded
+ * only when it is needed: it is most of the program. Errors: BAD_REQUEST with `<file>:<line>: <field>: <problem>`,
+ * CONFLICT when the port or the data directory is in use.
+ */
+export async function startOwnServer(
+  { context, environment, screen }: { context: CliContext; environment: Environment; screen: Screen },
+  { port, resume }: OwnServerOptions,
+): Promise<OwnServer> {
+  const { loadConfig } = await import('../runtime/config.ts');
+  let configured = false;
+  const config = loadConfig(join(context.cwd, CONFIG_FILE), (path) => {
+    const text = readIfThere(path);
+    configured = text !== undefined;
+    return text;
+  });
+  const [{ startLocal }, { chooseLocalModel }, { systemClock, systemRandom }] = await Promise.all([
+    import('../runtime/local.ts'),
+    import('../runtime/local-model.ts'),
+    import('../runtime/system.ts'),
+  ]);
+  const choice = await chooseLocalModel(config, environment);
+  const runtime = await startLocal({
+    directory: environment.directory,
+    port,
+    config,
+    configDirectory: context.cwd,
+    choice,
+    clock: systemClock,
+    random: systemRandom,
+    logger: screenLogger(screen, environment.HANDRAIL_LOG),
+    environment,
+    resume,
+  });
+  return { runtime, because: choice.because, demo: choice.demo, configured };
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -27,7 +27,7 @@ export function planStages(
   const order = inOrder(calls, needs);
   const calm = calls.length > 1 && calls.every(({ definition }) => definition.parallelSafe) && needs.every((list) => list.length === 0);
   const parallel = mode === 'parallel' || (mode === 'auto' && calm);
-  const stages = new Array<number>(calls.length).fill(0);
+  const stages = calls.map(() => 0);
   /** First stage that a call may join, and first one that is still empty. */
   let floor = 0;
   let next = 0;

@@ -41,10 +41,11 @@ function parse(text: string): Parsed {
 
 /** Where the text stops being JSON. Of the text itself nothing is repeated: it may be long. */
 function whyBroken(text: string, message: string): string {
-  const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length);
-  if (position >= text.length || message.startsWith('Unterminated'))
-    return `not valid JSON: it ends too early, after ${text.length} characters (cut short?)`;
-  return `not valid JSON: unexpected text at character ${position + 1} of ${text.length}`;
+  const position = Number(/position (\d+)/.exec(message)?.[1] ?? 0);
+  const cut = position >= text.length || /^Unterminated|end of JSON/.test(message);
+  return cut
+    ? `not valid JSON: it ends too early, after ${text.length} characters (cut short?)`
+    : `not valid JSON: unexpected text at character ${position + 1} of ${text.length}`;
 }
 
 function withoutFence(text: string): string {

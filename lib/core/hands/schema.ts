@@ -10,13 +10,24 @@ export type Validate = (value: JsonObject) => readonly ErrorObject[];
 /** Keywords that bring in properties from elsewhere: with them, "unknown" can only be judged by `unevaluatedProperties`. */
 const COMPOSING = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', 'dependentSchemas', 'not'];
 
+/**
+ * Throws BAD_REQUEST for parameters that the rules of JSON Schema itself refuse. For schemas that come from outside, once, when
+ * they are loaded: compiling those rules takes longer than everything else here, so calls do without.
+ */
+export function checkParameters(definition: Pick<ToolDefinition, 'name' | 'parameters'>): void {
+  validatorOf(definition);
+  const checker = createAjv(true);
+  if (checker.validateSchema(closed(definition.parameters)) !== true)
+    throw refuse(definition, `are not JSON Schema: ${checker.errorsText().slice(0, 300)}`);
+}
+
 const compiled = new WeakMap<JsonObject, Validate>();
 let ajv: Ajv2020 | undefined;
 
 /**
  * Checks arguments against a tool's `parameters`; an empty list = valid. Compiled once per definition. Unknown arguments are
  * refused unless the schema says otherwise (design 6.2). Patterns run in linear time. Throws BAD_REQUEST for a schema that is
- * too large, too deep or not valid JSON Schema 2020-12 in ajv's strict mode.
+ * too large, too deep or cannot be compiled in ajv's strict mode (2020-12).
  */
 export function validatorOf(definition: Pick<ToolDefinition, 'name' | 'parameters'>): Validate {
   const known = compiled.get(definition.parameters);
@@ -27,27 +38,35 @@ export function validatorOf(definition: Pick<ToolDefinition, 'name' | 'parameter
   return check;
 }
 
-function compile({ name, parameters }: Pick<ToolDefinition, 'name' | 'parameters'>): ValidateFunction {
-  const refuse = (why: string, cause?: unknown): HandrailError =>
-    new HandrailError('BAD_REQUEST', `tool "${name}": parameters ${why}`, {
-      field: 'parameters',
-      ...(cause === undefined ? {} : { cause }),
-    });
-  if (depthOf(parameters) > JSON_DEPTH) throw refuse(`are nested deeper than ${JSON_DEPTH} levels`);
-  if (jsonBytes(parameters) > SCHEMA_BYTES) throw refuse(`are over ${SCHEMA_BYTES} bytes`);
+function refuse({ name }: Pick<ToolDefinition, 'name'>, why: string, cause?: unknown): HandrailError {
+  return new HandrailError('BAD_REQUEST', `tool "${name}": parameters ${why}`, {
+    field: 'parameters',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function compile(definition: Pick<ToolDefinition, 'name' | 'parameters'>): ValidateFunction {
+  const { parameters } = definition;
+  if (depthOf(parameters) > JSON_DEPTH) throw refuse(definition, `are nested deeper than ${JSON_DEPTH} levels`);
+  if (jsonBytes(parameters) > SCHEMA_BYTES) throw refuse(definition, `are over ${SCHEMA_BYTES} bytes`);
   const { type } = parameters;
-  if (type !== 'object') throw refuse('must have the type "object"');
+  if (type !== 'object') throw refuse(definition, 'must have the type "object"');
   try {
-    ajv ??= createAjv();
+    ajv ??= createAjv(false);
     return ajv.compile(closed(parameters));
   } catch (error) {
-    throw refuse(`are not a schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : 'unknown error'}`, error);
+    throw refuse(
+      definition,
+      `are not a schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : 'unknown error'}`,
+      error,
+    );
   }
 }
 
-function createAjv(): Ajv2020 {
+function createAjv(validateSchema: boolean): Ajv2020 {
   return new Ajv2020({
     strict: true,
+    validateSchema,
     // Two common, harmless forms: `type: ["string", "null"]`, and `anyOf` of `required` lists.
     allowUnionTypes: true,
     strictRequired: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../../../lib/core/hands/arguments.ts';
-import { validatorOf } from '../../../../lib/core/hands/schema.ts';
+import { checkParameters, validatorOf } from '../../../../lib/core/hands/schema.ts';
 import { type Json, type JsonObject, jsonObjectSchema } from '../../../../lib/core/json.ts';
 import { ARGUMENTS_BYTES } from '../../../../lib/core/limits.ts';
 
@@ -119,6 +119,18 @@ describe('repairs that guess nothing', () => {
   });
 });
 
+describe('broken JSON', () => {
+  it.each([
+    ['{"path":"a"', 'ends too early, after 11 characters'],
+    ['{"path":"a', 'ends too early, after 10 characters'],
+    ['{', 'ends too early, after 1 characters'],
+    ['path=a', 'unexpected text at character 1 of 6'],
+    ['{"path":"a"}}', 'unexpected text at character 13 of 13'],
+  ])('%s: where it stops being JSON', (raw, why) => {
+    expect(refused(raw)).toContain(why);
+  });
+});
+
 describe('what a parser would pass over in silence', () => {
   it.each([
     ['a duplicate key', '{"path":"a","path":"b"}', 'twice'],
@@ -217,5 +229,12 @@ describe('the schema', () => {
     const definition = { name: 'a_tool', parameters: jsonObjectSchema.parse(parameters) };
     expect(() => validatorOf(definition)).toThrow(/a_tool/);
     expect(readArguments({}, definition)).toMatchObject({ ok: false });
+  });
+
+  it('from outside is also checked against the rules of JSON Schema', () => {
+    const definition = (properties: JsonObject) => ({ name: 'a_tool', parameters: { type: 'object', properties } as JsonObject });
+    expect(() => checkParameters(definition({ x: { type: 'string', title: 'fine' } }))).not.toThrow();
+    expect(() => checkParameters(definition({ x: { type: 'string', title: 5 } }))).toThrow(/a_tool.*title/);
+    expect(() => checkParameters(definition({ x: { type: 'string', minLength: -1 } }))).toThrow(/a_tool/);
   });
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.ts';
 import { permissionsSchema } from './hands/define-tool.ts';
-import { APPROVAL_TTL_MS, CONCURRENCY } from './limits.ts';
+import { APPROVAL_TTL_MS, CONCURRENCY, HISTORY_EVENTS } from './limits.ts';
 
 const modelBase = {
   model: z.string().min(1),
@@ -66,6 +66,12 @@ export const configSchema = z.strictObject({
   models: z.record(z.string(), modelConfigSchema).default({}),
   /** USD per million tokens, by `<provider>/<model>`. */
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })).default({}),
+  limits: z
+    .strictObject({
+      /** An execution's history may grow to this before the run goes on in another; Step Functions ends it at 25,000. */
+      history_events: z.int().min(600).max(HISTORY_EVENTS).default(HISTORY_EVENTS),
+    })
+    .prefault({}),
   approvals: z
     .strictObject({
       ttl_ms: z.int().positive().max(APPROVAL_TTL_MS.max).default(APPROVAL_TTL_MS.default),

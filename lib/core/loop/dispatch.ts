@@ -1,7 +1,7 @@
 import { HandrailError } from '../errors.ts';
 import { preflight, type Verdict } from '../guard/preflight.ts';
 import { splitStage } from '../hands/execution-mode.ts';
-import { suspensionIdOf } from '../ids.ts';
+import { approvalIdOf, suspensionIdOf } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
@@ -23,9 +23,18 @@ export async function dispatch(step: Step): Promise<void> {
   const asked = await passGuard(step, frame);
   closeBatch(frame);
   if (asked.length > 0) {
-    for (const call of asked) call.state = 'blocked';
+    const suspensionId = suspensionIdOf(step.run.runId, step.run.step);
+    for (const call of asked) {
+      call.state = 'blocked';
+      emit(step, 'approval.requested', {
+        approvalId: approvalIdOf(suspensionId, call.callId),
+        callId: call.callId,
+        tool: call.tool,
+        kind: 'tool',
+      });
+    }
     step.run.status = 'waiting';
-    setPlan(step, { next: 'suspend', suspensionId: suspensionIdOf(step.run.runId, step.run.step) });
+    setPlan(step, { next: 'suspend', suspensionId });
     return;
   }
   if (!frame.batch) {

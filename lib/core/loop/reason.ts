@@ -96,7 +96,8 @@ async function work(step: Step, event: ReasonEvent): Promise<void> {
   if (waitingStill) return;
   if (activeMs(step) >= step.run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
   const frame = topFrame(step.run);
-  if (mustContinue(step.run.historyEvents, 'act', step.deps.config.hands.concurrency.global, MOST_RETRIES)) return handOver(step);
+  const { hands, limits } = step.deps.config;
+  if (mustContinue(step.run.historyEvents, 'act', hands.concurrency.global, MOST_RETRIES, limits.history_events)) return handOver(step);
   if (openCalls(frame).length > 0) return dispatch(step);
   return think(step);
 }

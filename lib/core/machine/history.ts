@@ -55,9 +55,9 @@ export function worstCaseEvents(next: Plan['next'], callCount = 0, retries = 0):
 }
 
 /** True when the plan might not leave room to end this execution in order: `continue` must come first. */
-export function mustContinue(soFar: number, next: Plan['next'], callCount = 0, retries = 0): boolean {
+export function mustContinue(soFar: number, next: Plan['next'], callCount = 0, retries = 0, limit = HISTORY_EVENTS): boolean {
   if (next === 'continue' || next === 'finish') return false;
-  return soFar + worstCaseEvents(next, callCount, retries) + END_EVENTS > HISTORY_EVENTS;
+  return soFar + worstCaseEvents(next, callCount, retries) + END_EVENTS > limit;
 }
 
 /** One iteration of Act: Invoke with every retry it may have, then Exhausted or Crashed. */

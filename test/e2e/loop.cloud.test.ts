@@ -1,0 +1,4 @@
+import { cloudRunner } from './cloud-runner.ts';
+import { loopSuite } from './suite.ts';
+
+loopSuite('deployed', cloudRunner);

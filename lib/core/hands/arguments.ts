@@ -11,7 +11,7 @@ import { JsonFault, plainJson } from './plain-json.ts';
 import { validatorOf } from './schema.ts';
 
 /** One thing that is wrong: `path` is dotted, empty for the arguments as a whole. */
-export interface ArgumentFault {
+interface ArgumentFault {
   readonly path: string;
   readonly message: string;
 }

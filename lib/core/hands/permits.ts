@@ -3,7 +3,7 @@ import type { ToolDefinition } from './define-tool.ts';
 import type { Lease, Permits, Waiter } from './permits-item.ts';
 
 /** A call that wants to be dispatched. */
-export interface WantedPermit {
+interface WantedPermit {
   /** `<runId>#<callId>` */
   readonly key: string;
   /** From `levelsOf`. */

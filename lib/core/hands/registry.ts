@@ -9,7 +9,7 @@ import { checkPermissions } from './permissions.ts';
 const WITHOUT_LAMBDA: readonly string[] = ['skill', 'built-in'];
 
 /** A tool that was left out because it declares more than `security` allows. */
-export interface RefusedTool {
+interface RefusedTool {
   readonly name: string;
   readonly denied: readonly string[];
 }
@@ -84,15 +84,9 @@ export function createRegistry(categories: readonly Category[], options: { reado
     resolve: (name) => tools.get(name) ?? tools.get(aliases.get(name) ?? name),
     getAll: () => (all ??= Object.freeze([...tools.values()])),
     getByCategory: (category) => registry.getAll().filter((definition) => definition.category === category),
-    toolsForModel: () =>
-      (forModel ??= Object.freeze(
-        registry.getAll().map(({ name, description, parameters }) => Object.freeze({ name, description, parameters })),
-      )),
+    toolsForModel: () => (forModel ??= Object.freeze(registry.getAll().map(shownToModel))),
     categoryOf: ({ category }) => byCategory.get(category),
-    timeoutOf: (definition) => {
-      const wanted = definition.timeoutMs ?? byCategory.get(definition.category)?.timeoutMs ?? TOOL_TIMEOUT_MS.default;
-      return Math.min(Math.max(wanted, TOOL_TIMEOUT_MS.min), TOOL_TIMEOUT_MS.max);
-    },
+    timeoutOf: (definition) => clampedTimeout(definition, byCategory.get(definition.category)),
     deniedPermissions(definition, policy) {
       const denied = deniedBy(definition, policy);
       return denied.length > 0 ? permissionError(definition.name, denied) : undefined;
@@ -109,6 +103,15 @@ export function createRegistry(categories: readonly Category[], options: { reado
     else add(definition);
   }
   return registry;
+}
+
+function shownToModel({ name, description, parameters }: ToolDefinition): ToolForModel {
+  return Object.freeze({ name, description, parameters });
+}
+
+function clampedTimeout(definition: ToolDefinition, category: Category | undefined): number {
+  const wanted = definition.timeoutMs ?? category?.timeoutMs ?? TOOL_TIMEOUT_MS.default;
+  return Math.min(Math.max(wanted, TOOL_TIMEOUT_MS.min), TOOL_TIMEOUT_MS.max);
 }
 
 function checkPlace(definition: ToolDefinition, categories: ReadonlyMap<string, Category>, taken: (name: string) => boolean): void {

@@ -13,18 +13,7 @@ export async function cloudRunner(): Promise<Runner> {
     url: apiUrl,
     authorization,
     sweep: inside && (async () => void (await inside.invoke('sweep', {}))),
-    transitions: inside && (async (execution) => (await inside.history(execution)).flatMap(transitionsOf)),
+    transitions: inside && ((execution) => inside.transitions(execution)),
     async close() {},
   };
-}
-
-/** States inside a Map leave no StateEntered on some emulators: what was scheduled and what failed there counts instead. */
-function transitionsOf(event: {
-  type?: string | undefined;
-  stateEnteredEventDetails?: { name?: string | undefined } | undefined;
-  taskScheduledEventDetails?: { parameters?: string | undefined } | undefined;
-}): string[] {
-  const entered = event.stateEnteredEventDetails?.name;
-  if (entered !== undefined) return entered === 'Invoke' || entered === 'Exhausted' || entered === 'Crashed' ? [] : [entered];
-  return event.type === 'TaskScheduled' && event.taskScheduledEventDetails?.parameters?.includes('-tool-') ? ['Invoke'] : [];
 }

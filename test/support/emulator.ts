@@ -3,6 +3,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetExecutionHistoryCommand, type HistoryEvent, SFNClient } from '@aws-sdk/client-sfn';
 import { EMULATOR_PORT } from '../../lib/cli/emulator.ts';
 import { deployLocal } from '../../lib/cli/emulator-deploy.ts';
+import { STATES } from '../../lib/core/machine/loop.ts';
 import { functionName } from '../../lib/manifest.ts';
 
 /** A deployed stack as the end-to-end suite uses it. */
@@ -17,8 +18,8 @@ export interface DeployedStack {
 export interface StackInside {
   /** Runs a function at once, such as `sweep`, instead of waiting for its minute. */
   invoke(name: string, payload: unknown): Promise<unknown>;
-  /** All events of an execution, in order. */
-  history(execution: string): Promise<HistoryEvent[]>;
+  /** States that an execution entered, in order; each attempt of an Invoke counts, as each is a transition. */
+  transitions(execution: string): Promise<string[]>;
 }
 
 /** Names of the suite's own deployment: one that `npm run deploy:local` made stays as it is. */
@@ -50,7 +51,7 @@ function stackInside(endpoint: string, stateMachineArn: string): StackInside {
       if (FunctionError !== undefined) throw new Error(`${name} failed: ${text}`);
       return JSON.parse(text);
     },
-    async history(execution) {
+    async transitions(execution) {
       const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${execution}`;
       const events: HistoryEvent[] = [];
       let nextToken: string | undefined;
@@ -59,7 +60,21 @@ function stackInside(endpoint: string, stateMachineArn: string): StackInside {
         events.push(...(page.events ?? []));
         nextToken = page.nextToken;
       } while (nextToken !== undefined);
-      return events;
+      return transitionsIn(events);
     },
   };
+}
+
+/**
+ * MiniStack writes no StateEntered for states inside a Map, and no parameters: there, an Invoke is what is scheduled
+ * between entering and leaving the Map. The catchers' Pass states leave nothing at all, so they are counted nowhere.
+ */
+export function transitionsIn(events: readonly HistoryEvent[]): string[] {
+  let inMap = false;
+  return events.flatMap(({ type, stateEnteredEventDetails }) => {
+    if (type === 'MapStateEntered') inMap = true;
+    if (type === 'MapStateExited') inMap = false;
+    if (inMap && type !== 'MapStateEntered') return type === 'TaskScheduled' ? [STATES.invoke] : [];
+    return stateEnteredEventDetails?.name === undefined ? [] : [stateEnteredEventDetails.name];
+  });
 }

@@ -8,7 +8,7 @@ const PAGE_EVENTS = 500;
 
 export interface EventPage {
   readonly events: PlacedEvent[];
-  /** Ask again with this `after`; it repeats the last step, whose events may still grow. */
+  /** Ask again with this `after`; it repeats the last step, whose events may still grow, unless that alone filled the answer. */
   readonly next: number;
   /** There are later events now. */
   readonly more: boolean;
@@ -18,8 +18,10 @@ export interface EventPage {
 export function eventPage(run: Run, events: readonly PlacedEvent[], after: number, now: number): EventPage {
   const end = endOfPage(events);
   const shown = events.slice(0, end);
-  const more = end < events.length;
-  return { events: more ? shown : [...shown, ...progress(run, after, now)], next: shown.at(-1)?.step ?? after, more };
+  const last = shown.at(-1)?.step ?? after;
+  const later = events[end];
+  if (later === undefined) return { events: [...shown, ...progress(run, after, now)], next: last, more: false };
+  return { events: shown, next: last > after ? last : later.step, more: true };
 }
 
 function endOfPage(events: readonly PlacedEvent[]): number {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HandrailError } from '../../../lib/core/errors.ts';
+import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
 import { fakeEvents, fakeRun, fakeSuspension, NOW } from './fake-services.ts';
 import { jsonHeaders, SECRETS, send, startBearerServer, type TestServer } from './server.ts';
 
@@ -166,21 +167,30 @@ describe('reading runs', () => {
 });
 
 describe('events', () => {
-  test('come whole steps at a time, so that `next` never skips one', async () => {
+  test.each([
+    ['many small steps', fakeEvents(300, 3), 2],
+    [
+      'a step that fills an answer alone, between others',
+      [...fakeEvents(1), ...fakeEvents(2, 700).filter((event) => event.step === 2), ...fakeEvents(4).filter((event) => event.step > 2)],
+      3,
+    ],
+    ['one huge step at the end', fakeEvents(1, 900), 1],
+  ])('come whole steps at a time, none is skipped and no reader goes round in circles: %s', async (_what, events, expected) => {
     fixture.services.store.runs = [fakeRun(1, { status: 'succeeded', outcome: 'completed' })];
-    fixture.services.store.events = fakeEvents(300, 3);
+    fixture.services.store.events = events;
 
     const seen = new Set<string>();
     let after = 0;
     let answers = 0;
-    for (let more = true; more; answers++) {
+    for (let more = true; more && answers < 10; answers++) {
       const { json } = await call('GET', `/runs/${fakeRun(1).runId}/events?after=${after}`);
+      const steps = new Set(json.events.map((event: PlacedEvent) => event.step));
+      expect(json.events).toHaveLength(events.filter((event) => steps.has(event.step)).length);
       for (const event of json.events) seen.add(event.key);
       ({ next: after, more } = json);
     }
 
-    expect(seen.size).toBe(900);
-    expect(answers).toBe(2);
+    expect([seen.size, answers]).toEqual([events.length, expected]);
   });
 
   test('show a sign of life of a call that has been at work for over five seconds, the same one in the same period', async () => {

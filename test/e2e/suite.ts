@@ -151,7 +151,7 @@ export function loopSuite(name: string, start: () => Promise<Runner>): void {
       expect(run).toMatchObject({ status: 'succeeded', answer: 'Twelve rounds.' });
       expect(await types(run.runId)).toContain('run.continued');
       if (runner.transitions) {
-        expect((await runner.transitions(`${run.runId}-1`)).at(-1)).toBe('Continue');
+        expect(await runner.transitions(`${run.runId}-1`)).toContain('Continue');
         expect((await runner.transitions(`${run.runId}-2`)).length).toBeGreaterThan(0);
       }
     });

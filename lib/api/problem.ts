@@ -22,7 +22,7 @@ export const problemSchema = z
   })
   .describe('Why a request failed (RFC 9457)')
   .register(schemaNames, { id: 'Problem' });
-export type Problem = z.infer<typeof problemSchema>;
+type Problem = z.infer<typeof problemSchema>;
 
 /** Text of a request is repeated in an answer only this far. */
 const DETAIL_CHARACTERS = 500;

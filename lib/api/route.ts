@@ -8,9 +8,9 @@ import { json } from './respond.ts';
 import type { ApiServices } from './services.ts';
 import { queryObject, validated } from './validate.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 /** Who may come in: anyone; anyone who has signed in; those with the permission. */
-export type Access = 'public' | 'signed-in' | Permission;
+type Access = 'public' | 'signed-in' | Permission;
 
 export interface Answer {
   readonly status: number;
@@ -70,7 +70,7 @@ interface RouteSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body 
   readonly query?: Query;
   readonly body?: Body;
   readonly answer: { readonly status: number; readonly description: string; readonly schema: Out };
-  handle(input: Handled<z.output<Params>, z.output<Query>, z.output<Body>>, services: ApiServices): Promise<z.input<Out>>;
+  readonly handle: (input: Handled<z.output<Params>, z.output<Query>, z.output<Body>>, services: ApiServices) => Promise<z.input<Out>>;
 }
 
 const nothing = z.strictObject({});

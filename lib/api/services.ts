@@ -9,7 +9,7 @@ import type { Logger } from '../core/ports/logger.ts';
 import type { RunStore } from '../core/ports/run-store.ts';
 
 /** Who asks and for whom: from authentication alone, never from the request's text. */
-export interface Caller {
+interface Caller {
   readonly tenant: string;
   readonly principal: string;
 }

@@ -118,7 +118,7 @@ describe.skipIf(BROWSER === undefined)('the console in a browser', () => {
       const before = [fixture.services.started.length, fixture.services.decided.length];
       const admitted: string[] = [];
       const arrived: string[] = [];
-      const { admit } = fixture.auth;
+      const admit = fixture.auth.admit.bind(fixture.auth);
       fixture.auth.admit = (request, isPage) => {
         arrived.push(request.method);
         admit(request, isPage);

@@ -1,3 +1,4 @@
+import { Script } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { routes } from '../../lib/api/routes.ts';
 import { fakeRun, fakeSuspension } from '../unit/api/fake-services.ts';
@@ -163,7 +164,7 @@ describe('XSSI and probing: another page loads our addresses as script, image, f
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
     expect(answer.headers['cross-origin-resource-policy']).toBe('same-origin');
-    expect(() => new Function(answer.body)).toThrow(SyntaxError);
+    expect(() => new Script(answer.body)).toThrow(SyntaxError);
     expect((await go('GET', '/')).headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 

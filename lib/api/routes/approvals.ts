@@ -19,9 +19,9 @@ const approve = z.strictObject({
 const reject = z.strictObject({ decision: z.literal('reject'), reason });
 const answer = z.strictObject({ decision: z.literal('answer'), answer: z.string().max(100_000), reason });
 
-export const decisionBody = z.discriminatedUnion('decision', [approve, reject, answer]).register(schemaNames, { id: 'Decision' });
+const decisionBody = z.discriminatedUnion('decision', [approve, reject, answer]).register(schemaNames, { id: 'Decision' });
 const named = { approvalId: approvalIdSchema };
-export const decisionsBody = z
+const decisionsBody = z
   .strictObject({
     decisions: z
       .array(z.discriminatedUnion('decision', [approve.extend(named), reject.extend(named), answer.extend(named)]))

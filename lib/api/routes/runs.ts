@@ -12,7 +12,7 @@ import { runBrief, runBriefSchema, runSummary, runSummarySchema, runView, runVie
 
 export const runParams = z.strictObject({ runId: runIdSchema });
 
-export const startRunBody = z
+const startRunBody = z
   .strictObject({
     input: z.string().min(1).describe('The request to work on'),
     agent: z

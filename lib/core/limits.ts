@@ -62,14 +62,14 @@ export const CONCURRENCY = {
   tools: { web_search: 2, web_fetch: 2, execute_python: 1 },
 } as const;
 /** Seed 004 section 7.2. A waiting call is forgotten `graceMs` after the poll its run announced (design 6.5). */
-export const QUEUE = { depth: 50, waitMs: 30_000, pollSeconds: [1, 2, 4], graceMs: 5_000 } as const;
+export const QUEUE = { depth: 50, waitMs: 30_000, pollSeconds: 1, graceMs: 5_000 } as const;
 /** Attempts to change the permits item before the run waits instead (design 6.5). */
 export const PERMIT_CONFLICTS = 8;
 
 /** Equal results in a row for the same tool and arguments after which the next request is refused (design 6.4). */
 export const LOOP_RESULTS = 3;
 /** Calls of a frame whose results are compared; the longest unused is forgotten. */
-export const LOOP_MEMORY = 32;
+export const LOOP_MEMORY = 12;
 export const PREVIEW_CHARACTERS = 500;
 /** Calls over this age show as `tool.call.progress` (seed 004 section 7.3). */
 export const PROGRESS_MS = 5_000;

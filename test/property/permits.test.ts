@@ -27,7 +27,7 @@ interface Report {
 
 const LEASE_MS = 20_000;
 
-/** Runs in virtual time, as `reason` would ask: what is granted runs as one stage; when nothing is, the run polls after 1, 2, 4 s. */
+/** Runs in virtual time, as `reason` would ask: what is granted runs as one stage; when nothing is, the run polls after a second. */
 function simulate(jobs: readonly Job[], limits: ReadonlyMap<string, number>): Report {
   const report: Report = { served: 0, timedOut: 0, abandoned: 0, worstWait: 0, polls: 0, writes: 0, permits: noPermits, end: 0 };
   const events: { at: number; act: (now: number) => void }[] = [];
@@ -37,7 +37,7 @@ function simulate(jobs: readonly Job[], limits: ReadonlyMap<string, number>): Re
     const run = `r${index}`;
     const open = new Map(job.calls.map((call, n) => [`${run}#c1-${n}`, { ...call, since: undefined as number | undefined, asked: -1 }]));
     const step = (now: number, giveBack: readonly string[], poll: number): void => {
-      const nextPoll = now + 1_000 * (QUEUE.pollSeconds[Math.min(poll, QUEUE.pollSeconds.length - 1)] ?? 4);
+      const nextPoll = now + 1_000 * QUEUE.pollSeconds;
       const want = [...open].slice(0, job.oneByOne ? 1 : open.size).map(([key, call]) => ({
         key,
         levels: ['global', `category:${call.category}`, `tool:${call.tool}`],

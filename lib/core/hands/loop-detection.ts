@@ -4,8 +4,8 @@ import type { Repeat } from '../loop/frames.ts';
 /** `run`; `refuse`: answer LOOP_DETECTED without running; `end`: it was refused and asked again, the frame ends with outcome `loop`. */
 export type LoopVerdict = 'run' | 'refuse' | 'end';
 
-/** Hex digits of a hash that are kept: enough to tell 32 calls apart, small in the run item. */
-const KEPT = 16;
+/** Hex digits of a hash that are kept: enough to tell a dozen calls apart, small in the run item. */
+const KEPT = 12;
 
 /**
  * What to do with a request for a call that may have been made before (design 6.4). `callKey`: hash of tool and arguments.
@@ -24,7 +24,7 @@ export function noteRefusal(repeats: Repeat[], callKey: string): void {
   if (repeat) moveToEnd(repeats, { ...repeat, refused: true });
 }
 
-/** Notes, in place, what a call came to: equal results in a row are counted, another result starts anew. The 32 latest calls are kept. */
+/** Notes, in place, what a call came to: equal results in a row are counted, another result starts anew. The latest calls are kept. */
 export function noteResult(repeats: Repeat[], callKey: string, resultHash: string): void {
   const result = resultHash.slice(0, KEPT);
   const before = find(repeats, callKey);

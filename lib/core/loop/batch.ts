@@ -16,6 +16,9 @@ import { agentOf, type Step, say } from './step.ts';
 /** Characters of the LLM's own text that are kept when a call could not be taken as written. */
 const RAW_CHARACTERS = 2_000;
 
+/** Beyond this a message is no batch any more but noise: the rest is not even answered, and not shown again. */
+const MESSAGE_CALLS = 500;
+
 interface Entry {
   readonly call: AssistantCall;
   readonly definition: ToolDefinition | undefined;
@@ -30,7 +33,7 @@ interface Entry {
  * `loop`: a call was asked for again after it had been refused as a loop.
  */
 export function openBatch(step: Step, frame: AgentFrame, reply: ModelReply, tools: readonly ToolDefinition[]): 'open' | 'loop' {
-  const entries = reply.calls.map((raw, index) => readCall(step, frame, raw, index, tools));
+  const entries = reply.calls.slice(0, MESSAGE_CALLS).map((raw, index) => readCall(step, frame, raw, index, tools));
   say(step, frame, { role: 'assistant', text: reply.text.toWellFormed(), calls: entries.map((entry) => entry.call) });
   const stages = stagesOf(step, frame, entries);
   const calls = entries.map(

@@ -3,11 +3,12 @@ import { preflight, type Verdict } from '../guard/preflight.ts';
 import { splitStage } from '../hands/execution-mode.ts';
 import { approvalIdOf, suspensionIdOf } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
+import { QUEUE } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
-import { pollSeconds, takePermits } from './permits.ts';
+import { takePermits } from './permits.ts';
 import { agentOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
 
@@ -122,7 +123,6 @@ async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
   }
   closeBatch(frame);
   if (permits.granted.length > 0) setPlan(step, { next: 'act', calls: permits.granted.map((call) => call.callId) });
-  else if (openCalls(frame).some((call) => call.state === 'waiting'))
-    setPlan(step, { next: 'wait', seconds: pollSeconds(openCalls(frame), now) });
+  else if (openCalls(frame).some((call) => call.state === 'waiting')) setPlan(step, { next: 'wait', seconds: QUEUE.pollSeconds });
   else setPlan(step, { next: 'reason' });
 }

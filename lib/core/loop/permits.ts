@@ -44,7 +44,7 @@ export async function takePermits(step: Step, stage: readonly OpenCall[]): Promi
       attempt: run.attempt,
       giveBack: step.giveBack,
       want,
-      nextPoll: now + pollSeconds(stage, now) * 1000,
+      nextPoll: now + QUEUE.pollSeconds * 1000,
       limits: concurrencyLimits(deps.config.hands.concurrency, deps.registry.getAll()),
     });
     if (!change.changed || (await deps.guard.putPermits(change.next))) return applyChange(step, stage, change, now);
@@ -74,15 +74,6 @@ function levels(step: Step, call: OpenCall): string[] {
   return levelsOf(step.deps.registry.get(call.tool) ?? { name: call.tool, category: call.category });
 }
 
-/** 1, 2, then 4 s: by how long the run has been waiting (design 6.5). */
-export function pollSeconds(open: readonly OpenCall[], now: number): number {
-  const since = Math.min(now, ...open.flatMap((call) => call.waitingSince ?? []));
-  const waited = (now - since) / 1000;
-  const [first, second, third] = QUEUE.pollSeconds;
-  if (waited < first) return first;
-  return waited < first + second ? second : third;
-}
-
 function waitAll(stage: readonly OpenCall[], now: number): PermitOutcome {
   for (const call of stage) markWaiting(call, now);
   return { granted: [], refused: [] };
@@ -109,6 +100,11 @@ function applyChange(step: Step, stage: readonly OpenCall[], change: ReturnType<
         error: new HandrailError('QUEUE_TIMEOUT', `${call.tool} waited over ${QUEUE.waitMs / 1000} s for a free place and did not run`),
       });
     else if (change.waiting.includes(key)) markWaiting(call, now);
+    else {
+      // Its turn comes after the calls that are dispatched now; until then it does not wait.
+      call.state = 'ready';
+      delete call.waitingSince;
+    }
   }
   step.giveBack.length = 0;
   return outcome;

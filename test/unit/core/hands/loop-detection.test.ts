@@ -33,13 +33,13 @@ describe('loop detection', () => {
     expect(verdict(repeats, key(1))).toBe('refuse');
   });
 
-  it('keeps the 32 latest calls, in few bytes', () => {
+  it('keeps the 12 latest calls, in few bytes', () => {
     const repeats: Repeat[] = [];
     for (let n = 0; n < 100; n++) noteResult(repeats, key(n), key(n));
-    noteResult(repeats, key(68), key(68));
+    noteResult(repeats, key(88), key(88));
     noteResult(repeats, key(100), key(0));
-    expect(repeats).toHaveLength(32);
-    expect(repeats.at(-2)).toMatchObject({ call: key(68).slice(0, 16), count: 2 });
+    expect(repeats).toHaveLength(12);
+    expect(repeats.at(-2)).toMatchObject({ call: key(88).slice(0, 12), count: 2 });
     expect(JSON.stringify(repeats).length).toBeLessThan(3_000);
   });
 });

@@ -1,0 +1,18 @@
+import { measureBundles } from './bundle-sizes.ts';
+import { measureDemo } from './demo.ts';
+import { measureSteps } from './steps.ts';
+import { measureTransitions } from './transitions.ts';
+
+/** `npm run bench`: the figures for people, one after another. */
+const show = (title: string, values: object): void => {
+  console.log(`\n${title}`);
+  for (const [name, value] of Object.entries(values)) console.log(`  ${name.padEnd(16)} ${JSON.stringify(value)}`);
+};
+show('Transitions from a Reason to the next LLM call (target 4, 6, 12, 7, 7)', await measureTransitions());
+const { dynamodb, overheadMsPerIteration } = await measureSteps();
+show('DynamoDB for one step (at most 5 requests; what is sent stays flat)', dynamodb);
+show('Embedded engine', { 'ms / iteration': overheadMsPerIteration, 'demo ms': await measureDemo() });
+const { bundles, coldImportMs } = await measureBundles();
+show('Bundles, bytes', bundles);
+show('Cold import, ms', coldImportMs);
+process.exit(0);

@@ -59,7 +59,7 @@ export const sandboxBuild = {
   minify: true,
   outExtension: { '.js': '.mjs' },
   // Optional native codecs of just-bash's tar, absent by choice.
-  external: ['node-liblzma', '@mongodb-js/zstd'],
+  external: ['node-liblzma', '@mongodb-js/zstd'] as string[],
   chunkNames: `${BUNDLE}/[name]-[hash]`,
 } as const;
 

@@ -28,7 +28,8 @@ interface MemNode {
   ctime: number;
   mtime: number;
   usedBytes?: number;
-  contents: Uint8Array | Record<string, MemNode> | null;
+  /** Of a file, its bytes; of a directory, its entries. */
+  contents: Uint8Array | Int8Array | Record<string, MemNode> | null;
   stream_ops: { write?: StreamWrite };
   node_ops: { setattr?: (node: MemNode, attributes: { size?: number }) => void };
 }
@@ -188,16 +189,17 @@ function* walk(FS: EmscriptenFs, roots: readonly string[]): Generator<[string, M
 }
 
 function* below(FS: EmscriptenFs, path: string, node: MemNode): Generator<[string, MemNode]> {
-  if (!FS.isDir(node.mode) || node.contents === null || node.contents instanceof Uint8Array) return;
+  if (!FS.isDir(node.mode) || node.contents === null || ArrayBuffer.isView(node.contents)) return;
   for (const [name, child] of Object.entries(node.contents)) {
     yield [`${path}/${name}`, child];
     yield* below(FS, `${path}/${name}`, child);
   }
 }
 
-/** A small file may be held as a plain array, and a grown one has spare room at its end. */
+/** A file's bytes; what grew has spare room at its end. */
 function contentsOf(node: MemNode): Uint8Array {
   if (node.contents === null) return new Uint8Array(0);
-  const bytes = node.contents instanceof Uint8Array ? node.contents : Uint8Array.from(Object.values(node.contents) as unknown as number[]);
-  return bytes.subarray(0, node.usedBytes ?? 0);
+  // Copied from the interpreter's heap, which is a view of signed bytes.
+  if (!ArrayBuffer.isView(node.contents)) throw new Error('a file that is not held as bytes');
+  return new Uint8Array(node.contents.buffer, node.contents.byteOffset, node.usedBytes ?? 0);
 }

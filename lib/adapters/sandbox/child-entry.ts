@@ -22,12 +22,15 @@ export async function serve(run: RunLanguage): Promise<void> {
   const { header, rest } = decodeMessage(readAll(0));
   // Written by the parent of this very version; there is nothing to distrust on this side of the wall.
   const request = header as ChildRequest;
-  let output = 0;
-  const write = (descriptor: number) => (bytes: Uint8Array) => {
-    output += bytes.length;
-    if (output > request.outputBytes) return false;
-    writeAll(descriptor, bytes);
-    return true;
+  // Each has its own limit: what goes wrong at the limit of one is said on the other.
+  const write = (descriptor: number) => {
+    let output = 0;
+    return (bytes: Uint8Array) => {
+      output += bytes.length;
+      if (output > request.outputBytes) return false;
+      writeAll(descriptor, bytes);
+      return true;
+    };
   };
   for (const chunk of await answer(() =>
     run({ request, tree: requestTree(request, rest, WORKSPACE_PATH), stdout: write(1), stderr: write(2) }),
@@ -91,5 +94,18 @@ function readAll(descriptor: number): Uint8Array {
 }
 
 function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let position = 0; position < bytes.length; ) position += writeSync(descriptor, bytes, position);
+  for (let position = 0; position < bytes.length; ) position += writeSome(descriptor, bytes.subarray(position));
+}
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
+/** A pipe that a library has switched to non-blocking answers EAGAIN while the parent has not read what is in it. */
+function writeSome(descriptor: number, bytes: Uint8Array): number {
+  try {
+    return writeSync(descriptor, bytes);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+    Atomics.wait(sleeper, 0, 0, 1);
+    return 0;
+  }
 }

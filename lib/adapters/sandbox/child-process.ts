@@ -53,7 +53,8 @@ export async function runChild(options: ChildOptions): Promise<ChildOutcome> {
   });
   for (const stream of child.stdio) {
     stream?.on('data', () => {
-      if (stdout.total + stderr.total > limits.outputBytes + SLACK_BYTES || replied > limits.fileSystemBytes + SLACK_BYTES) kill('output');
+      if (stdout.total + stderr.total > 2 * limits.outputBytes + SLACK_BYTES || replied > limits.fileSystemBytes + SLACK_BYTES)
+        kill('output');
     });
     // A child that dies early breaks the pipes; its end tells more than the pipe's error.
     stream?.on('error', () => {});
@@ -61,6 +62,8 @@ export async function runChild(options: ChildOptions): Promise<ChildOutcome> {
   const timer = setTimeout(() => kill('deadline'), Math.max(0, options.timeoutMs));
   const onAbort = (): void => kill('aborted');
   options.signal.addEventListener('abort', onAbort);
+  // It may have come while the session's files were read.
+  if (options.signal.aborted) onAbort();
   const watchdog = child.pid === undefined ? undefined : watchMemory(child.pid, limits.memoryBytes, () => kill('memory'));
   for (const chunk of options.message) child.stdin?.write(chunk);
   child.stdin?.end();

@@ -10,7 +10,7 @@ export interface ChildRequest {
   readonly timeoutMs: number;
   /** Bytes the script's files may hold together. */
   readonly fileSystemBytes: number;
-  /** Bytes of stdout and stderr together after which the script's writes fail. */
+  /** Bytes of stdout, and of stderr, after which the script's writes fail. */
   readonly outputBytes: number;
   /** Directory of the interpreter's files. */
   readonly vendor: string;

@@ -28,8 +28,8 @@ await serve(async (job) => {
     },
   });
   const result = await bash.exec(job.request.code, { stdin: job.request.stdin });
-  job.stdout(bytesOf(result.stdout, result.stdoutKind));
-  job.stderr(Buffer.from(result.stderr));
+  job.stdout(bytesOf(result.stdout, result.stdoutKind).subarray(0, job.request.outputBytes));
+  job.stderr(Buffer.from(result.stderr).subarray(0, job.request.outputBytes));
   return { exitCode: result.exitCode, changes: await changesOf(files, job.tree, [WORKSPACE_PATH]) };
 });
 

@@ -28,6 +28,7 @@ export function createCodeRunner(options: CodeRunnerOptions = {}): CodeRunner {
   return {
     async run(request) {
       const startedAt = performance.now();
+      if (request.signal.aborted) throw abortError(request.signal.reason);
       assets ??= findAssets();
       const before: FileTree = request.workspace ? await takeSnapshot(request.workspace) : new Map();
       const leftMs = request.timeoutMs - (performance.now() - startedAt);
@@ -114,13 +115,14 @@ function killedError(outcome: ChildOutcome, request: CodeRequest, limits: Runner
     case 'output':
       return crashed('it wrote far more output than is allowed', outcome);
     case 'aborted':
-      if (request.signal.reason instanceof HandrailError) return request.signal.reason;
-      return isTimeout(request.signal.reason)
-        ? timeoutError(outcome, request)
-        : new HandrailError('CANCELLED', 'The script was stopped. No file was changed.');
+      return isTimeout(request.signal.reason) ? timeoutError(outcome, request) : abortError(request.signal.reason);
     default:
       return timeoutError(outcome, request);
   }
+}
+
+function abortError(reason: unknown): HandrailError {
+  return reason instanceof HandrailError ? reason : new HandrailError('CANCELLED', 'The script was stopped. No file was changed.');
 }
 
 function timeoutError(outcome: ChildOutcome, request: CodeRequest): HandrailError {

@@ -35,7 +35,7 @@ async function readInto(tree: FileTree, workspace: Workspace, { path, modifiedAt
   }
 }
 
-/** Paths written or removed, and what could not be kept, as lines for the reader. */
+/** Paths written or removed (a directory stands for what was in it; new ones are named only when empty), and what could not be kept, as lines for the reader. */
 export interface Applied {
   readonly files: readonly string[];
   readonly problems: readonly string[];
@@ -63,7 +63,7 @@ export async function applyChanges(workspace: Workspace, before: FileTree, chang
   for (const path of removed) {
     if (!parentsOf(path).some((parent) => removed.has(parent))) await attempt(path, () => remove(workspace, path));
   }
-  for (const path of changes.directories) await attempt(path, () => makeDirectory(workspace, path, changes));
+  for (const path of emptyDirectories(changes)) await attempt(path, () => makeDirectory(workspace, path));
   for (const [path, data] of changes.files) await attempt(path, () => workspace.write(path, data, 'overwrite'));
   return { files: files.sort(), problems };
 }
@@ -76,10 +76,14 @@ async function remove(workspace: Workspace, path: string): Promise<void> {
   }
 }
 
+/** New directories that nothing new lies in; the others come with what lies in them. */
+function emptyDirectories({ directories, files }: TreeChanges): string[] {
+  const used = new Set([...directories, ...files.keys()].flatMap(parentsOf));
+  return directories.filter((path) => !used.has(path));
+}
+
 /** A workspace makes directories only on the way to a file; an empty one is what a file leaves when it goes. */
-async function makeDirectory(workspace: Workspace, path: string, changes: TreeChanges): Promise<void> {
-  const isNeeded = ![...changes.files.keys(), ...changes.directories].some((other) => other.startsWith(`${path}/`));
-  if (!isNeeded) return;
+async function makeDirectory(workspace: Workspace, path: string): Promise<void> {
   const placeholder = `${path}/.empty`;
   await workspace.write(placeholder, new Uint8Array(0), 'create');
   await workspace.remove(placeholder);

@@ -74,7 +74,7 @@ export async function deployLocal(options: DeployLocalOptions): Promise<LocalDep
   await untilHealthy(deployment.apiUrl);
   await writePrivately(
     join(root, '.handrail', `emulator.${name}.json`),
-    JSON.stringify({ url: deployment.apiUrl, secret, endpoint: emulator.endpoint, pid: emulator.pid }),
+    JSON.stringify({ url: deployment.apiUrl, secret, endpoint: emulator.endpoint }),
   );
   return deployment;
 }

@@ -33,6 +33,14 @@ export async function installMinistack(root: string, say: (line: string) => void
   return command;
 }
 
+/** Ends the MiniStack on a port, with its functions. False when none of this project's was started there. */
+export async function stopMinistack(root: string, port: number): Promise<boolean> {
+  const command = join(environmentDirectory(root), 'bin', 'ministack');
+  if (!existsSync(command)) return false;
+  const { code } = await run(command, ['--stop'], { env: { ...process.env, GATEWAY_PORT: String(port) } });
+  return code === 0;
+}
+
 async function findPython(): Promise<string> {
   const enough = `import sys; sys.exit(0 if sys.version_info >= (${PYTHON.replace('.', ',')}) else 1)`;
   for (const name of ['python3', 'python']) {

@@ -14,8 +14,8 @@ export interface Emulator {
   /** Such as `http://127.0.0.1:4566`; every service of the emulator. */
   readonly endpoint: string;
   readonly port: number;
-  /** Process of a MiniStack that this call started; undefined for one that was there. */
-  readonly pid: number | undefined;
+  /** True for a MiniStack that this call started. */
+  readonly started: boolean;
 }
 
 export interface EmulatorOptions {
@@ -33,8 +33,8 @@ const PROBE_MS = 2_000;
 const healthSchema = z.object({ services: z.record(z.string(), z.string()), edition: z.string().optional() });
 
 /**
- * The emulator on the port, or a MiniStack that is started there. It goes on after this process ends; `stopEmulator` ends
- * one that was started here. HandrailError SERVICE_UNAVAILABLE when none can be started or the port is something else's.
+ * The emulator on the port, or a MiniStack that is started there. It goes on after this process ends, until
+ * `stopMinistack`. HandrailError SERVICE_UNAVAILABLE when none can be started or the port is something else's.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { root, port = EMULATOR_PORT, say = () => undefined } = options;
@@ -68,7 +68,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   say(`Starting MiniStack on port ${port} (log: ${log})`);
   for (const end = Date.now() + START_MS; Date.now() < end && !ended; await sleep(100)) {
     const started = await findEmulator(port);
-    if (started !== undefined) return { ...started, pid: child.pid };
+    if (started !== undefined) return { ...started, started: true };
   }
   throw new HandrailError('SERVICE_UNAVAILABLE', `MiniStack did not start on port ${port}; its log is ${log}`);
 }
@@ -77,7 +77,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 export async function findEmulator(port: number): Promise<Emulator | undefined> {
   const endpoint = `http://127.0.0.1:${port}`;
   const [ministack, localstack] = await Promise.all([health(`${endpoint}/_ministack/health`), health(`${endpoint}/_localstack/health`)]);
-  if (ministack !== undefined) return { kind: 'ministack', endpoint, port, pid: undefined };
+  if (ministack !== undefined) return { kind: 'ministack', endpoint, port, started: false };
   if (localstack === undefined) return undefined;
   if (localstack.edition === 'community') {
     throw new HandrailError(
@@ -85,25 +85,7 @@ export async function findEmulator(port: number): Promise<Emulator | undefined> 
       `The LocalStack on port ${port} is the community edition, which has no HTTP APIs (apigatewayv2). Use one with a licence (docker-compose.yml), or stop it: MiniStack is then started instead.`,
     );
   }
-  return { kind: 'localstack', endpoint, port, pid: undefined };
-}
-
-/** Ends a MiniStack that `startEmulator` started, and its functions. What was deployed is gone with it. */
-export async function stopEmulator(emulator: Emulator): Promise<void> {
-  const { pid, port } = emulator;
-  if (pid === undefined) return;
-  // The group: its functions are processes of their own.
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      return;
-    }
-    for (let waited = 0; waited < 30; waited++) {
-      if ((await health(`http://127.0.0.1:${port}/_ministack/health`)) === undefined && !alive(pid)) return;
-      await sleep(100);
-    }
-  }
+  return { kind: 'localstack', endpoint, port, started: false };
 }
 
 /** Nothing of our own environment but the path: functions inherit what the emulator has, and must not see keys. */
@@ -137,14 +119,5 @@ async function health(url: string): Promise<z.infer<typeof healthSchema> | undef
     return response.ok ? healthSchema.safeParse(await response.json()).data : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

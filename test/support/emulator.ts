@@ -27,12 +27,13 @@ const NAME = 'handrail-test';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The stack at `HANDRAIL_URL` (with `HANDRAIL_AUTHORIZATION`) if given, else one deployed to the emulator on port
+ * The stack at `HANDRAIL_URL` (with `HANDRAIL_SECRET`, which may be a JWT) if given, else one deployed to the emulator on port
  * `HANDRAIL_EMULATOR_PORT` (4566), which is started if it does not run and left running for the next time.
  */
 export async function deployedStack(config: string, env: Readonly<Record<string, string | undefined>>): Promise<DeployedStack> {
   const url = env['HANDRAIL_URL'];
-  if (url !== undefined) return { apiUrl: url.replace(/\/$/, ''), authorization: env['HANDRAIL_AUTHORIZATION'] ?? '', inside: undefined };
+  if (url !== undefined)
+    return { apiUrl: url.replace(/\/$/, ''), authorization: `Bearer ${env['HANDRAIL_SECRET'] ?? ''}`, inside: undefined };
   const port = Number(env['HANDRAIL_EMULATOR_PORT'] ?? EMULATOR_PORT);
   const { apiUrl, secret, emulator, stateMachineArn } = await deployLocal({ root: ROOT, port, config, name: NAME });
   return { apiUrl, authorization: `Bearer ${secret}`, inside: stackInside(emulator.endpoint, stateMachineArn) };

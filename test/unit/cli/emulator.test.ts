@@ -28,7 +28,7 @@ describe('finding an emulator', () => {
       '/_ministack/health': { services, edition: 'light' },
       '/_localstack/health': { services, edition: 'light' },
     });
-    expect(await findEmulator(port)).toEqual({ kind: 'ministack', endpoint: `http://127.0.0.1:${port}`, port, pid: undefined });
+    expect(await findEmulator(port)).toEqual({ kind: 'ministack', endpoint: `http://127.0.0.1:${port}`, port, started: false });
   });
 
   it('knows LocalStack', async () => {
@@ -52,7 +52,7 @@ describe('finding an emulator', () => {
 describe('starting an emulator', () => {
   it('uses the one that runs', async () => {
     const port = await serve({ '/_ministack/health': { services } });
-    expect(await startEmulator({ root: tmpdir(), port })).toMatchObject({ kind: 'ministack', pid: undefined });
+    expect(await startEmulator({ root: tmpdir(), port })).toMatchObject({ kind: 'ministack', started: false });
   });
 
   it('leaves a port alone that something else uses, and says so', async () => {

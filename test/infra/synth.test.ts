@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const MINUTES = 120_000;
+
+/** The CDK app as `cdk synth` runs it, on a machine that knows nothing of AWS: no account, no region, no credentials. */
+function synth(context: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string; outdir: string }> {
+  const outdir = mkdtempSync(join(tmpdir(), 'handrail-synth-'));
+  const env = { PATH: process.env['PATH'], HOME: outdir, CDK_OUTDIR: join(outdir, 'out'), CDK_CONTEXT_JSON: JSON.stringify(context) };
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['cdk/app.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output, outdir: join(outdir, 'out') }));
+  });
+}
+
+describe('synth without an AWS account', () => {
+  it.each(['aws', 'emulator'])(
+    'writes both stacks for target %s',
+    async (target) => {
+      const { code, output, outdir } = await synth({ target });
+      expect([code, output]).toEqual([0, expect.any(String)]);
+      expect(readdirSync(outdir)).toEqual(expect.arrayContaining(['handrail-state.template.json', 'handrail-agent.template.json']));
+    },
+    MINUTES,
+  );
+
+  it(
+    'stops at a mistake in the configuration, with file, line and field',
+    async () => {
+      const config = join(mkdtempSync(join(tmpdir(), 'handrail-config-')), 'wrong.yaml');
+      writeFileSync(config, 'target: aws\nagents:\n  default:\n    mode: sideways\n');
+      const { code, output } = await synth({ config });
+      expect(code).toBe(1);
+      expect(output).toMatch(/^wrong\.yaml:4: agents\.default\.mode: /m);
+      expect(output).not.toContain('    at ');
+    },
+    MINUTES,
+  );
+});

@@ -20,6 +20,8 @@ export function createCli(context: CliContext = processContext()): Commander {
   const cli = new Commander('handrail')
     .description('Runs LLM agents whose every tool call is guarded, isolated and can wait for a person.')
     .version(VERSION)
+    // `runs` and `runs show` both have --json: each option belongs to the command before it.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
@@ -52,10 +54,7 @@ function addRunCommands(cli: Commander, context: CliContext): void {
 }
 
 function addRunsCommands(cli: Commander, context: CliContext): void {
-  const runs = cli
-    .command('runs')
-    .description('list runs, newest first; "runs show" and "runs events" look into one')
-    .enablePositionalOptions();
+  const runs = cli.command('runs').description('list runs, newest first; "runs show" and "runs events" look into one');
   addList(runs)
     .option('--status <status>', 'running, waiting, succeeded, failed, cancelled or limited')
     .option('--session <id>', 'of one conversation')

@@ -158,7 +158,7 @@ function parseJson(text: string): unknown {
 function queryText(query: Query): string {
   const given = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, String(value));
-  return given.size === 0 ? '' : `?${given}`;
+  return given.size === 0 ? '' : `?${given.toString()}`;
 }
 
 /** undici hides the reason one level down. */

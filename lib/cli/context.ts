@@ -24,6 +24,8 @@ export interface CliContext {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly signals: Signals;
+  /** ms since some moment; never goes back. */
+  uptime(): number;
   setExitCode(code: number): void;
   exitNow(code: number): never;
 }
@@ -45,6 +47,7 @@ export function processContext(): CliContext {
     stdout: process.stdout,
     stderr: process.stderr,
     signals: process,
+    uptime: () => performance.now(),
     setExitCode(code) {
       process.exitCode = code;
       setTimeout(() => process.exit(), LINGER_MS).unref();

@@ -12,7 +12,7 @@ export async function interruptible<T>(context: CliContext, work: (signal: Abort
   const controller = new AbortController();
   let pressedAt: number | undefined;
   const listen = (name: 'SIGINT' | 'SIGTERM') => () => {
-    const now = performance.now();
+    const now = context.uptime();
     if (pressedAt !== undefined && now - pressedAt > SAME_PRESS_MS) context.exitNow(EXIT.interrupted);
     pressedAt ??= now;
     controller.abort(name);

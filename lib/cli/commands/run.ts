@@ -90,10 +90,10 @@ export async function seeThrough(
   });
   const code = showResult(command, run, options.json);
   if (code === EXIT.waiting) {
-    const { line } = command.screen;
-    line('The run waits for a person:');
-    for (const { approvalId } of run.approvals) line(`  handrail approve ${approvalId}`);
-    for (const { approvalId } of run.approvals) line(`  handrail reject ${approvalId} --reason "…"`);
+    const { screen } = command;
+    screen.line('The run waits for a person:');
+    for (const { approvalId } of run.approvals) screen.line(`  handrail approve ${approvalId}`);
+    for (const { approvalId } of run.approvals) screen.line(`  handrail reject ${approvalId} --reason "…"`);
   }
   return code;
 }

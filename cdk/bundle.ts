@@ -9,7 +9,7 @@ import { HandrailError } from '../lib/core/errors.ts';
 import { CONFIG_FILE, type FunctionSpec } from '../lib/manifest.ts';
 
 /** A function's code, ready to be zipped. */
-export interface Bundle {
+interface Bundle {
   readonly directory: string;
   /** Size of all that is deployed, before compression; licence texts are not counted. */
   readonly bytes: number;

@@ -32,8 +32,8 @@ export const DEPLOYMENT_NAME = 'handrail';
 export const WORKSPACE_MOUNT = '/mnt/workspace';
 
 export type TableName = 'sessions' | 'guard' | 'memory';
-export type IndexName = 'byTenant' | 'pending' | 'due';
-export type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem';
+type IndexName = 'byTenant' | 'pending' | 'due';
+type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem';
 
 export interface TableAccess {
   readonly actions: readonly TableAction[];
@@ -153,6 +153,12 @@ export function toolFunction(category: Category): FunctionSpec {
     config: false,
     sandbox: needs('codeRunner'),
   };
+}
+
+/** The timeouts that the state machine must outlive, seconds. */
+export function functionTimeouts(categories: readonly Category[]): { readonly reason: number; readonly tool: number } {
+  const [reason] = coreFunctions;
+  return { reason: reason.timeoutSeconds, tool: Math.max(...categories.map((category) => toolFunction(category).timeoutSeconds)) };
 }
 
 /** Name of a function in a deployment, such as `handrail-reason`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { HandrailError } from '../core/errors.ts';
 
 /** MiniStack, an emulator on PyPI that runs Node functions without Docker. Its behaviour is tested at this version. */
-export const MINISTACK_VERSION = '1.5.33';
+const MINISTACK_VERSION = '1.5.33';
 
 /** MiniStack is written for this. */
 const PYTHON = '3.10';

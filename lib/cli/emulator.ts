@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { HandrailError } from '../core/errors.ts';
 import { installMinistack } from './emulator-install.ts';
 
-export type EmulatorKind = 'ministack' | 'localstack';
+type EmulatorKind = 'ministack' | 'localstack';
 
 export interface Emulator {
   readonly kind: EmulatorKind;

@@ -41,7 +41,7 @@ describe('functions', () => {
       name: `handrail-${spec.name}`,
       memory: spec.memoryMb,
       timeout: spec.timeoutSeconds,
-      env: [...spec.env.map((key) => ENV[key])].sort(),
+      env: spec.env.map((key) => ENV[key]).sort(),
     }));
     const found = functions.map((properties) => ({
       name: properties.FunctionName,
@@ -125,7 +125,7 @@ describe('the state machine', () => {
 describe('tables', () => {
   it('are on demand, encrypted with our key, restorable and kept', () => {
     const tables = ofType(state, 'AWS::DynamoDB::Table');
-    expect(tables.map(([, { Properties }]) => Properties['TableName']).sort()).toEqual([
+    expect(tables.map(([, { Properties }]) => readable(Properties['TableName'])).sort()).toEqual([
       'handrail-guard',
       'handrail-memory',
       'handrail-sessions',

@@ -15,7 +15,7 @@ export interface DeployedStack {
   readonly inside: StackInside | undefined;
 }
 
-export interface StackInside {
+interface StackInside {
   /** Runs a function at once, such as `sweep`, instead of waiting for its minute. */
   invoke(name: string, payload: unknown): Promise<unknown>;
   /** States that an execution entered, in order; each attempt of an Invoke counts, as each is a transition. */
@@ -70,7 +70,7 @@ function stackInside(endpoint: string, stateMachineArn: string): StackInside {
  * MiniStack writes no StateEntered for states inside a Map, and no parameters: there, an Invoke is what is scheduled
  * between entering and leaving the Map. The catchers' Pass states leave nothing at all, so they are counted nowhere.
  */
-export function transitionsIn(events: readonly HistoryEvent[]): string[] {
+function transitionsIn(events: readonly HistoryEvent[]): string[] {
   let inMap = false;
   return events.flatMap(({ type, stateEnteredEventDetails }) => {
     if (type === 'MapStateEntered') inMap = true;

@@ -32,7 +32,8 @@ export const serve: Handler = (command, _args, raw) => {
 function announce({ context, environment }: Command, server: OwnServer, json: boolean): void {
   const { runtime, because, demo, configured } = server;
   const link = `${runtime.url}/?key=${runtime.ticket()}`;
-  const directory = relative(context.cwd, environment.directory) || '.';
+  const near = relative(context.cwd, environment.directory);
+  const directory = near.startsWith('..') ? environment.directory : near || '.';
   if (json) {
     const facts = {
       url: runtime.url,

@@ -27,8 +27,9 @@ import { decide } from '../core/guard/approvals/decide.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
-import { createRegistry } from '../core/hands/registry.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
+import { createTools } from '../core/loop/built-in.ts';
+import { builtIns } from '../core/loop/built-ins/index.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
@@ -86,7 +87,7 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
     random,
     logger: logger(),
     config,
-    registry: createRegistry(categories, { security: config.security }),
+    ...createTools(categories, builtIns, config.security),
     model,
     functionName: (category) => toolFunctionName(prefix, category),
   };

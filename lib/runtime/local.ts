@@ -20,8 +20,9 @@ import { decide } from '../core/guard/approvals/decide.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import type { ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
-import { createRegistry } from '../core/hands/registry.ts';
 import { base32 } from '../core/ids.ts';
+import { createTools } from '../core/loop/built-in.ts';
+import { builtIns } from '../core/loop/built-ins/index.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
@@ -111,7 +112,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
       random,
       logger,
       config,
-      registry: createRegistry(categories, { security: config.security }),
+      ...createTools(categories, builtIns, config.security),
       model: async () => model,
       functionName: (category) => toolFunctionName(NAME, category),
     };

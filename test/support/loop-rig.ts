@@ -6,9 +6,10 @@ import type { CallResult } from '../../lib/core/hands/call.ts';
 import type { Category, ToolHandler } from '../../lib/core/hands/category.ts';
 import { defineTool, type ToolDefinitionInput } from '../../lib/core/hands/define-tool.ts';
 import { runCall } from '../../lib/core/hands/lifecycle.ts';
-import { createRegistry } from '../../lib/core/hands/registry.ts';
 import { approvalIdOf } from '../../lib/core/ids.ts';
 import type { Json, JsonObject } from '../../lib/core/json.ts';
+import { type BuiltIn, createTools } from '../../lib/core/loop/built-in.ts';
+import { builtIns } from '../../lib/core/loop/built-ins/index.ts';
 import { cancelRun } from '../../lib/core/loop/cancel.ts';
 import type { LoopDeps } from '../../lib/core/loop/deps.ts';
 import type { PlacedMessage } from '../../lib/core/loop/message.ts';
@@ -38,6 +39,7 @@ export interface RigOptions {
   readonly turns?: readonly Turn[] | ((request: ModelRequest, turn: number) => Turn);
   readonly tools?: readonly RigTool[];
   readonly config?: ConfigInput;
+  readonly builtIns?: readonly BuiltIn[];
   readonly seed?: number;
 }
 
@@ -110,7 +112,7 @@ export class LoopRig {
         sendTaskSuccess: (token) => this.#wake(token),
         status: async (name) => this.#status(name),
       },
-      registry: createRegistry([category], { security: config.security }),
+      ...createTools([category], options.builtIns ?? builtIns, config.security),
       model: async () => this.#model(options.turns ?? ['done']),
       functionName: (name) => `tool-${name}`,
     };

@@ -6,6 +6,7 @@ import type { GuardStore } from '../ports/guard-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Model } from '../ports/model.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import type { BuiltIns } from './built-in.ts';
 
 /** All that the loop needs from outside. */
 export interface LoopDeps {
@@ -17,6 +18,8 @@ export interface LoopDeps {
   readonly logger: Logger;
   readonly config: Config;
   readonly registry: Registry;
+  /** What `reason` carries out itself, from `createTools`. */
+  readonly builtIns: BuiltIns;
   /** The LLM of an agent. */
   model(agent: AgentConfig): Promise<Model>;
   /** Name of the Lambda that runs a category's tools. */

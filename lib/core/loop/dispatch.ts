@@ -22,6 +22,7 @@ const DETAILED_CALLS = 24;
 export async function dispatch(step: Step): Promise<void> {
   const frame = topFrame(step.run);
   const asked = await passGuard(step, frame);
+  await answerBuiltIns(step, frame, asked);
   closeBatch(frame);
   if (asked.length > 0) {
     const suspensionId = suspensionIdOf(step.run.runId, step.run.step);
@@ -31,7 +32,7 @@ export async function dispatch(step: Step): Promise<void> {
         approvalId: approvalIdOf(suspensionId, call.callId),
         callId: call.callId,
         tool: call.tool,
-        kind: 'tool',
+        kind: isQuestion(step, call) ? 'question' : 'tool',
       });
     }
     step.run.status = 'waiting';
@@ -85,10 +86,23 @@ async function passGuard(step: Step, frame: AgentFrame): Promise<OpenCall[]> {
     if (!call.counted || verdict.verdict !== 'allow')
       emit(step, 'guard.decision', open.length > DETAILED_CALLS ? shortOf(verdict) : verdict.event);
     if (verdict.counted) call.counted = true;
-    if (verdict.verdict === 'ask') asked.push(call);
+    if (verdict.verdict === 'ask' || (verdict.verdict === 'allow' && isQuestion(step, call))) asked.push(call);
     if (verdict.verdict === 'deny') observe(step, frame, call, refuse(step, call, new HandrailError('GUARD_DENIED', verdict.reason)));
   }
   return asked;
+}
+
+const isQuestion = (step: Step, call: OpenCall): boolean => step.deps.builtIns.get(call.tool)?.kind === 'question';
+
+/** What needs no Lambda is answered in this very commit, unless a person must decide about the batch first. */
+async function answerBuiltIns(step: Step, frame: AgentFrame, asked: readonly OpenCall[]): Promise<void> {
+  if (asked.length > 0) return;
+  for (const call of openCalls(frame)) {
+    const builtIn = step.deps.builtIns.get(call.tool);
+    if (builtIn?.kind !== 'answer') continue;
+    const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
+    observe(step, frame, call, await builtIn.answer(step, call, args));
+  }
 }
 
 /** The decision without what each checker said. */

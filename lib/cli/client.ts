@@ -32,10 +32,10 @@ const toolSchema = z.looseObject({
 const toolListSchema = z.object({ tools: z.array(toolSchema) });
 const healthSchema = z.looseObject({ status: z.string(), version: z.string() });
 
-export type RunBrief = z.infer<typeof runBriefSchema>;
+type RunBrief = z.infer<typeof runBriefSchema>;
 export type EventList = z.infer<typeof eventListSchema>;
 
-export interface NewRun {
+interface NewRun {
   readonly input: string;
   readonly agent?: string | undefined;
   readonly sessionId?: string | undefined;

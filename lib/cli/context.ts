@@ -4,12 +4,12 @@ export interface Output extends Writable {
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
-export interface Input extends Readable {
+interface Input extends Readable {
   readonly isTTY?: boolean;
 }
 
 /** How the shell stops a command; `process` is one. */
-export interface Signals {
+interface Signals {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
   off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
   emit(signal: 'SIGINT'): unknown;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../lib/cli/main.ts', import.meta.url));
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;

@@ -1,6 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as z from 'zod';
@@ -33,7 +34,7 @@ export function synthesize(context: Readonly<Record<string, string>> = {}, confi
   const directory = mkdtempSync(join(tmpdir(), 'handrail-infra-'));
   const settingsFile = join(directory, 'handrail.config.yaml');
   writeFileSync(settingsFile, config);
-  const app = new App({ context: { config: settingsFile, ...context }, outdir: join(directory, 'out') });
+  const app = new App({ context: { ...featureFlags(), config: settingsFile, ...context }, outdir: join(directory, 'out') });
   const functions = functionSpecs();
   const stacks = addStacks(app, { settings: readSettings(app.node, directory), functions, bundles: emptyBundles(directory, functions) });
   return { app, state: templateOf(stacks.state), agent: templateOf(stacks.agent) };
@@ -60,6 +61,12 @@ export function readable(value: unknown): string {
     ])
     .safeParse(value);
   return reference.success ? reference.data : JSON.stringify(value);
+}
+
+/** As deployed: the flags change templates. */
+function featureFlags(): Record<string, unknown> {
+  const file = fileURLToPath(new URL('../../cdk.json', import.meta.url));
+  return z.object({ context: z.record(z.string(), z.unknown()) }).parse(JSON.parse(readFileSync(file, 'utf8'))).context;
 }
 
 const templateOf = (stack: Stack) => templateSchema.parse(Template.fromStack(stack).toJSON());

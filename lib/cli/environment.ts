@@ -26,7 +26,7 @@ const environmentSchema = z.object({
     })
     .optional(),
   HANDRAIL_SECRET: z.string().min(16, 'a secret has at least 16 characters').optional(),
-  HANDRAIL_LOG: z.enum(LOG_LEVELS).default('warn'),
+  HANDRAIL_LOG: z.enum(LOG_LEVELS).optional(),
   ANTHROPIC_API_KEY: text,
   OPENAI_API_KEY: text,
   OPENAI_BASE_URL: z

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LocalRuntime } from '../runtime/local.ts';
 import type { CliContext } from './context.ts';
 import type { Environment } from './environment.ts';
-import { screenLogger } from './log.ts';
+import { type LogLevel, screenLogger } from './log.ts';
 import type { Screen } from './screen.ts';
 
 const CONFIG_FILE = 'handrail.config.yaml';
@@ -22,6 +22,8 @@ export interface OwnServerOptions {
   readonly port: number;
   /** False for commands that only read: runs of an earlier process stay as they are. */
   readonly resume: boolean;
+  /** What is logged when HANDRAIL_LOG does not say. */
+  readonly log: LogLevel;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface OwnServerOptions {
  */
 export async function startOwnServer(
   { context, environment, screen }: { context: CliContext; environment: Environment; screen: Screen },
-  { port, resume }: OwnServerOptions,
+  { port, resume, log }: OwnServerOptions,
 ): Promise<OwnServer> {
   const { loadConfig } = await import('../runtime/config.ts');
   let configured = false;
@@ -54,7 +56,7 @@ export async function startOwnServer(
     choice,
     clock: systemClock,
     random: systemRandom,
-    logger: screenLogger(screen, environment.HANDRAIL_LOG),
+    logger: screenLogger(screen, environment.HANDRAIL_LOG ?? log),
     environment,
     resume,
   });

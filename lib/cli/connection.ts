@@ -21,10 +21,7 @@ async function connect(command: Command, url: string | undefined, own: { readonl
   if (running) return running;
   screen.status(() => 'starting');
   const { startOwnServer } = await import('./own-server.ts');
-  const { runtime, because } = await startOwnServer(command, {
-    port: 0,
-    resume: own.resume,
-  });
+  const { runtime, because } = await startOwnServer(command, { port: 0, resume: own.resume, log: 'error' });
   screen.status(undefined);
   if (own.resume) {
     screen.line(screen.style.dim(`model ${runtime.modelId} (${because})`));

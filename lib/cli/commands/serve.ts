@@ -15,7 +15,7 @@ const optionsSchema = z.object({ json: z.boolean().default(false) });
 export const serve: Handler = (command, _args, raw) => {
   const { json } = parseOptions(optionsSchema, raw);
   return interruptible(command.context, async (signal) => {
-    const server = await startOwnServer(command, { port: command.environment.HANDRAIL_PORT, resume: true });
+    const server = await startOwnServer(command, { port: command.environment.HANDRAIL_PORT, resume: true, log: 'warn' });
     const { runtime } = server;
     try {
       announce(command, server, json);

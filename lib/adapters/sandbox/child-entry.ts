@@ -15,6 +15,8 @@ export interface ChildJob {
 }
 
 const REPLY_DESCRIPTOR = 3;
+/** Time beyond the deadline, in which the parent would have killed the child. */
+const ORPHAN_MS = 2_000;
 
 /** The child's whole life: one request from stdin, one reply on descriptor 3, output on 1 and 2. */
 export async function serve(run: RunLanguage): Promise<void> {
@@ -22,6 +24,8 @@ export async function serve(run: RunLanguage): Promise<void> {
   const { header, rest } = decodeMessage(readAll(0));
   // Written by the parent of this very version; there is nothing to distrust on this side of the wall.
   const request = header as ChildRequest;
+  // A script that only waits uses no processor time: should the parent be gone, nobody else would end it.
+  setTimeout(() => process.exit(1), request.timeoutMs + ORPHAN_MS).unref();
   // Each has its own limit: what goes wrong at the limit of one is said on the other.
   const write = (descriptor: number) => {
     let output = 0;

@@ -42,11 +42,14 @@ export function encodeMessage(header: object, contents: Iterable<Uint8Array>): U
   return [length, json, ...contents];
 }
 
-/** Header (as parsed JSON, unchecked) and the bytes behind it. Throws a RangeError when the message is cut short. */
+/** The code (128 KB of arguments at most) and the paths of a full workspace are far below; a hostile child is not parsed. */
+const HEADER_BYTES = 16 * 1024 * 1024;
+
+/** Header (as parsed JSON, unchecked) and the bytes behind it. Throws a RangeError when it is no whole message. */
 export function decodeMessage(message: Uint8Array): { header: unknown; rest: Uint8Array } {
   const buffer = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   const end = 4 + buffer.readUInt32LE(0);
-  if (end > buffer.length) throw new RangeError('message cut short');
+  if (end > buffer.length || end > HEADER_BYTES) throw new RangeError('message cut short, or its header too long');
   return { header: JSON.parse(buffer.toString('utf8', 4, end)), rest: buffer.subarray(end) };
 }
 

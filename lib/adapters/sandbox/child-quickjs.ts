@@ -85,6 +85,7 @@ function defineHost(context: QuickJSContext, run: JavaScriptRun, files: MemoryFi
   const flag = (handle: QuickJSHandle | undefined): boolean => handle !== undefined && context.dump(handle) === true;
   const bytes = (handle: QuickJSHandle | undefined): Uint8Array =>
     handle ? context.getArrayBuffer(handle).consume(({ value }) => value.slice()) : new Uint8Array(0);
+  const none = (_done: void): undefined => undefined;
   const functions: Record<string, (...args: QuickJSHandle[]) => QuickJSHandle | undefined> = {
     write: (descriptor, message) => {
       const written = descriptor && context.getNumber(descriptor) === 2 ? run.stderr(text(message)) : run.stdout(text(message));
@@ -93,16 +94,16 @@ function defineHost(context: QuickJSContext, run: JavaScriptRun, files: MemoryFi
     },
     readText: (path) => context.newString(Buffer.from(read(text(path), files, run)).toString()),
     readBytes: (path) => context.newArrayBuffer(toArrayBuffer(read(text(path), files, run))),
-    writeText: (path, data, append) => void files.write(text(path), Buffer.from(text(data)), flag(append)),
-    writeBytes: (path, data, append) => void files.write(text(path), bytes(data), flag(append)),
+    writeText: (path, data, append) => none(files.write(text(path), Buffer.from(text(data)), flag(append))),
+    writeBytes: (path, data, append) => none(files.write(text(path), bytes(data), flag(append))),
     stat: (path) => {
       const { kind, size, modifiedAt } = files.stat(text(path));
       return context.newString(JSON.stringify([kind, size, modifiedAt]));
     },
     list: (path) => context.newString(JSON.stringify(files.list(text(path)))),
-    makeDirectory: (path, recursive) => void files.makeDirectory(text(path), flag(recursive)),
-    remove: (path, recursive) => void files.remove(text(path), flag(recursive)),
-    rename: (from, to) => void files.rename(text(from), text(to)),
+    makeDirectory: (path, recursive) => none(files.makeDirectory(text(path), flag(recursive))),
+    remove: (path, recursive) => none(files.remove(text(path), flag(recursive))),
+    rename: (from, to) => none(files.rename(text(from), text(to))),
     exit: (code) => {
       exit.code = code ? context.getNumber(code) & 0xff : 0;
       return undefined;

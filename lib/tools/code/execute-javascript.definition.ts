@@ -18,4 +18,6 @@ export const executeJavaScriptDefinition = defineTool({
   timeoutMs: 30_000,
   effectTags: ['code.exec'],
   aliases: ['javascript', 'run_javascript'],
+  // It shows what lies in files, which strangers may have written.
+  untrusted: true,
 });

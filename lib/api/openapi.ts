@@ -35,7 +35,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
 }
 
 function operationOf(operation: Operation, schemas: Json): Json {
-  const parameters = [...parametersOf('path', operation.params), ...parametersOf('query', operation.query)];
+  const parameters = [...parametersOf('path', operation.params), ...parametersOf('query', operation.query), ...ifMatchOf(operation)];
   const content = operation.body === undefined ? undefined : { 'application/json': { schema: schemaOf(operation.body, 'input', schemas) } };
   const needs = operation.access === 'public' || operation.access === 'signed-in' ? {} : { 'x-permission': operation.access };
   return {
@@ -59,6 +59,11 @@ function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined):
   }));
 }
 
+function ifMatchOf({ etag, method }: Operation): Json[] {
+  if (!etag || method === 'get') return [];
+  return [{ name: 'If-Match', in: 'header', required: true, description: 'The ETag of what you have seen', schema: { type: 'string' } }];
+}
+
 function hasDefault(property: unknown): boolean {
   return typeof property === 'object' && property !== null && 'default' in property;
 }
@@ -69,12 +74,19 @@ function responsesOf(operation: Operation, schemas: Json): Json {
     content: { 'application/problem+json': { schema: schemaOf(problemSchema, 'output', schemas) } },
   });
   const responses: Json = {};
-  for (const answer of operation.answers) responses[answer.status] = responseOf(answer, schemas);
+  for (const answer of operation.answers)
+    responses[answer.status] = { ...responseOf(answer, schemas), ...(operation.etag ? { headers: ETAG_HEADER } : {}) };
   for (const [status, codes] of Map.groupBy(errorsOf(operation), (code) => CODES[code].status))
     responses[status] ??= problem(codes.join(', '));
   if (operation.body !== undefined) responses[415] = problem('The body is not application/json');
+  if (ifMatchOf(operation).length > 0) {
+    responses[412] = problem('It has been changed since: If-Match names another version');
+    responses[428] = problem('If-Match is missing');
+  }
   return responses;
 }
+
+const ETAG_HEADER = { ETag: { description: 'Names this version; send it as If-Match to change it', schema: { type: 'string' } } };
 
 function responseOf({ description, schema, mediaType }: Answer, schemas: Json): Json {
   if (schema !== undefined)

@@ -37,6 +37,8 @@ export interface Operation {
   readonly answers: readonly Answer[];
   /** Codes of its own, beyond those that any route may answer. */
   readonly errors?: readonly Code[];
+  /** The answer has an ETag; a write must name the one it has seen (428 without, 412 when it is another by now). */
+  readonly etag?: boolean;
 }
 
 /** One request at its route. `principal` is undefined only where anyone may come in. */
@@ -61,15 +63,19 @@ interface Handled<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** The value of If-Match, which only writes of routes with an ETag have. */
+  readonly ifMatch: string;
 }
 
 interface RouteSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType, Out extends z.ZodType>
-  extends Omit<Operation, 'answers' | 'params' | 'query' | 'body'> {
+  extends Omit<Operation, 'answers' | 'params' | 'query' | 'body' | 'etag'> {
   readonly access: Exclude<Access, 'public'>;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
   readonly answer: { readonly status: number; readonly description: string; readonly schema: Out };
+  /** The entity tag of an answer, in quotes. */
+  readonly etag?: (answer: z.input<Out>) => string;
   readonly handle: (input: Handled<z.output<Params>, z.output<Query>, z.output<Body>>, services: ApiServices) => Promise<z.input<Out>>;
 }
 
@@ -85,10 +91,11 @@ export function defineRoute<
   Query extends z.ZodObject = typeof nothing,
   Body extends z.ZodType = typeof nothing,
 >(spec: RouteSpec<Params, Query, Body, Out>): Route {
-  const { answer, handle, ...operation } = spec;
+  const { answer, handle, etag, ...operation } = spec;
   return {
     ...operation,
     answers: [answer],
+    ...(etag === undefined ? {} : { etag: true }),
     async respond({ request, params, principal, services }) {
       if (principal === undefined) throw new HttpError('UNAUTHORIZED', 'sign in first');
       const ids = (spec.params ?? nothing).safeParse(params);
@@ -96,11 +103,21 @@ export function defineRoute<
       const query = validated(spec.query ?? nothing, queryObject(request.url), 'query');
       const sent = spec.body === undefined ? undefined : await readJsonBody(request, spec.bodyOptional === true);
       const body = validated(spec.body ?? nothing, sent === undefined ? {} : sent, 'body');
+      const ifMatch = etag === undefined || spec.method === 'get' ? '' : neededIfMatch(request);
       // The schemas that are absent here are the defaults of the type parameters, which the compiler cannot see.
-      const input = { principal, params: ids.data, query, body } as Handled<z.output<Params>, z.output<Query>, z.output<Body>>;
-      return json(answer.status, await handle(input, services));
+      const input = { principal, params: ids.data, query, body, ifMatch } as Handled<z.output<Params>, z.output<Query>, z.output<Body>>;
+      const result = await handle(input, services);
+      return json(answer.status, result, etag === undefined ? {} : { etag: etag(result) });
     },
   };
+}
+
+/** RFC 6585, 428: without it, two who change the same thing would undo each other's work unseen. */
+function neededIfMatch(request: Request): string {
+  const value = request.headers.get('if-match');
+  if (value === null || value.trim() === '')
+    throw new HttpError('CONFLICT', 'send the ETag of what you have seen as If-Match', { status: 428, field: 'if-match' });
+  return value.trim();
 }
 
 /** The same words for an unknown id, another tenant's id and an unknown path: an answer must not tell them apart. */

@@ -4,6 +4,7 @@ import { consoleRoot, consoleScriptFile, consoleStyleFile, signIn } from './rout
 import { listEvents } from './routes/events.ts';
 import { health } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
+import { getPolicy, listPolicyHistory, putPolicy } from './routes/policy.ts';
 import { cancelRun, getRun, listRuns, startRun } from './routes/runs.ts';
 import { listTools } from './routes/tools.ts';
 
@@ -18,6 +19,9 @@ export const routes: readonly Route[] = [
   decideApprovals,
   getApproval,
   decideApproval,
+  getPolicy,
+  putPolicy,
+  listPolicyHistory,
   listTools,
   consoleRoot,
   consoleScriptFile,

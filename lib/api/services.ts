@@ -1,4 +1,6 @@
-import type { Constraints } from '../core/guard/constraints.ts';
+import type { PolicyChange } from '../core/guard/change-policy.ts';
+import type { Constraints, GuardConstraints } from '../core/guard/constraints.ts';
+import type { LivePolicy } from '../core/guard/policy.ts';
 import type { ToolDefinition } from '../core/hands/define-tool.ts';
 import type { RunKey } from '../core/ids.ts';
 import type { JsonObject } from '../core/json.ts';
@@ -50,7 +52,13 @@ export interface ApiServices {
   /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, FORBIDDEN (self approval). The API reads the outcome from the store. */
   decide(request: DecideRequest): Promise<unknown>;
   readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents'>;
-  readonly guard: Pick<GuardStore, 'getSuspension' | 'listSuspensions'>;
+  readonly guard: Pick<GuardStore, 'getSuspension' | 'listSuspensions' | 'getPolicy' | 'listKeptPolicies'>;
+  /** Errors: FORBIDDEN (the deployment's policy, by another tenant than the operator's), CONFLICT with `version`, PAYLOAD_TOO_LARGE. */
+  changePolicy(change: PolicyChange): Promise<LivePolicy>;
+  /** What the configuration says of the guard, which a live policy only tightens. */
+  readonly deployedGuard: GuardConstraints;
+  /** The tenant that may change the deployment's policy; undefined = none may. */
+  readonly operatorTenant: string | undefined;
   tools(): readonly ToolDefinition[];
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.ts';
 import { permissionsSchema } from './hands/define-tool.ts';
+import { tenantSchema } from './ids.ts';
 import { APPROVAL_TTL_MS, CONCURRENCY, HISTORY_EVENTS } from './limits.ts';
 
 const modelBase = {
@@ -34,6 +35,8 @@ export const agentConfigSchema = z.strictObject({
 export type AgentConfig = z.infer<typeof agentConfigSchema>;
 
 const level = z.int().positive();
+/** The tenant that may change the live policy of the whole deployment; absent = none may. A laptop has one tenant, and that is it. */
+const authBase = { operator_tenant: tenantSchema.optional() };
 
 /** `handrail.config.yaml` (design section 11). Every key is optional; unknown keys are errors. */
 export const configSchema = z.strictObject({
@@ -80,8 +83,9 @@ export const configSchema = z.strictObject({
     .prefault({}),
   auth: z
     .discriminatedUnion('mode', [
-      z.strictObject({ mode: z.literal('iam') }),
+      z.strictObject({ ...authBase, mode: z.literal('iam') }),
       z.strictObject({
+        ...authBase,
         mode: z.literal('jwt'),
         issuer: z.url(),
         audience: z.array(z.string()).min(1),

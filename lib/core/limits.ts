@@ -52,6 +52,8 @@ export const RETRY = { maxRetries: 2, intervalSeconds: 1, backoffRate: 2, maxDel
 export const APPROVAL_TTL_MS = { default: DAY_MS, max: 7 * DAY_MS } as const;
 /** Suspend's backstop: longer than any approval lives (design 3.1). */
 export const SUSPEND_TIMEOUT_SECONDS = 7 * 24 * 3600 + 3600;
+/** A live policy: it is read at every step of every run. */
+export const POLICY_BYTES = 32 * KIB;
 /** Closed suspensions are kept this long (design 5.3). */
 export const SUSPENSION_TTL_MS = 30 * DAY_MS;
 
@@ -77,3 +79,5 @@ export const PROGRESS_MS = 5_000;
 export const FILE_BYTES = 10 * 1024 * KIB;
 export const WORKSPACE = { bytes: 100 * 1024 * KIB, files: 2_000 } as const;
 export const MEMORY = { valueBytes: 64 * KIB, entries: 1_000 } as const;
+/** Fetching (design 6.6): bytes of a response, decompressed, and redirects followed. */
+export const FETCH = { bytes: 10 * 1024 * KIB, redirects: 5 } as const;

@@ -25,6 +25,7 @@ import { type AgentConfig, type Config, configSchema } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
+import { changePolicy } from '../core/guard/change-policy.ts';
 import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
@@ -35,7 +36,7 @@ import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
-import { startRun } from '../core/loop/start.ts';
+import { appLayer, startRun } from '../core/loop/start.ts';
 import { sweep } from '../core/loop/sweep.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
@@ -162,12 +163,16 @@ export function apiLambda(): LambdaHandler {
   const handler = lazily(async () => {
     const { stateMachineArn, target } = environment('stateMachineArn', 'target');
     const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+    const operatorTenant = target === 'emulator' ? TENANT_OF_EMULATOR : deps.config.auth.operator_tenant;
     return lambdaHandler(
       createApp(
         {
           startRun: (request) => startRun(deps, request),
           cancelRun: (request) => cancelRun(deps, request, request.principal),
           decide: (request) => decide(deps, request),
+          changePolicy: (change) => changePolicy({ ...deps, operatorTenant }, change),
+          deployedGuard: appLayer(deps.config).guard ?? {},
+          operatorTenant,
           runs: deps.runs,
           guard: deps.guard,
           tools: () => deps.registry.getAll(),

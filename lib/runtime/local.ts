@@ -18,6 +18,7 @@ import type { ApiServices } from '../api/services.ts';
 import type { Config } from '../core/config.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
+import { changePolicy } from '../core/guard/change-policy.ts';
 import type { ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { base32 } from '../core/ids.ts';
@@ -28,7 +29,7 @@ import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
-import { startRun } from '../core/loop/start.ts';
+import { appLayer, startRun } from '../core/loop/start.ts';
 import { recoverAll, sweep } from '../core/loop/sweep.ts';
 import { loopDefinition } from '../core/machine/loop.ts';
 import type { Clock, Random } from '../core/ports/clock.ts';
@@ -196,6 +197,9 @@ function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, servi
     },
     cancelRun: (request) => cancelRun({ ...deps, abortRun: (runId) => deps.engine.abortRun(runId) }, request, request.principal),
     decide: (request) => decide(deps, request),
+    changePolicy: (change) => changePolicy({ ...deps, operatorTenant: TENANT }, change),
+    deployedGuard: appLayer(deps.config).guard ?? {},
+    operatorTenant: TENANT,
     runs: deps.runs,
     guard: deps.guard,
     tools: () => deps.registry.getAll(),

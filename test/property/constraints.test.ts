@@ -72,15 +72,18 @@ describe('constraints only tighten', () => {
   });
 
   it('a live policy never allows what was not allowed, whatever the order', () => {
-    const live = fc.record({ tool_policy: guard.map((one) => one.tool_policy ?? {}), flow: fc.constantFrom(...flowModes) });
     fc.assert(
-      fc.property(layers, fc.array(live, { maxLength: 2 }), call, (given, policies, { name, path }) => {
+      fc.property(layers, fc.array(guard, { maxLength: 2 }), call, (given, policies, { name, path }) => {
         const before = mergeConstraints(given);
         const full = policies.map((own) => ({ v: 1 as const, version: 1, guard: own, updatedAt: 0, updatedBy: 'x' }));
         const after = withLivePolicy(before, full);
         const args: JsonObject = path === undefined ? {} : { path };
         expect(strictness(after, name, args)).toBeGreaterThanOrEqual(strictness(before, name, args));
         expect(strictness(withLivePolicy(before, full.toReversed()), name, args)).toBe(strictness(after, name, args));
+        expect(withLivePolicy(before, full.toReversed()).guard.budget).toEqual(after.guard.budget);
+        expect(atMost(after.guard.max_tool_calls, before.guard.max_tool_calls)).toBe(true);
+        for (const dimension of ['total_tokens', 'prompt_tokens', 'completion_tokens', 'cost_usd'] as const)
+          expect(atMost(after.guard.budget[dimension], before.guard.budget[dimension])).toBe(true);
         expect(flowModes.indexOf(after.guard.flow)).toBeGreaterThanOrEqual(flowModes.indexOf(before.guard.flow));
       }),
       { numRuns: 300 },

@@ -61,6 +61,15 @@ export function memoryGuardStore(state: MemoryState, gate: Gate): GuardStore {
       return true;
     },
   };
+    async keepPolicy(tenant, policy) {
+      await gate('keepPolicy');
+      const others = (state.keptPolicies.get(tenant) ?? []).filter(({ version }) => version !== policy.version);
+      state.keptPolicies.set(tenant, [...others, stored(livePolicySchema, policy)]);
+    },
+    async listKeptPolicies(tenant, { limit, cursor }) {
+      await gate('listKeptPolicies');
+      return pageOf((state.keptPolicies.get(tenant) ?? []).toReversed(), limit, cursor);
+    },
 }
 
 /** The suspension after the change; undefined when its condition does not hold. */

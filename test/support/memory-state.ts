@@ -20,6 +20,8 @@ export interface MemoryState {
   readonly events: Map<string, Map<string, PlacedEvent>>;
   readonly suspensions: Map<string, Suspension>;
   readonly policies: Map<string, LivePolicy>;
+  /** Owner → replaced versions, oldest first. */
+  readonly keptPolicies: Map<string, LivePolicy[]>;
   permits: Permits | undefined;
 }
 
@@ -31,6 +33,7 @@ export function emptyState(): MemoryState {
     events: new Map(),
     suspensions: new Map(),
     policies: new Map(),
+    keptPolicies: new Map(),
     permits: undefined,
   };
 }

@@ -13,14 +13,31 @@ let compiled: { ajv: Ajv; conditions: Map<string, ValidateFunction> } | undefine
  * must not be able to make one run forever.
  */
 export function matchesCondition(when: JsonObject, args: JsonObject): boolean {
+  const result: unknown = compile(when)(args);
+  if (typeof result !== 'boolean') throw asynchronous();
+  return result;
+}
+
+/** Why `when` can be no condition; undefined when it can. Asked where rules are written: configuration, requests, live policy. */
+export function conditionProblem(when: JsonObject): string | undefined {
+  try {
+    if (when['$async'] === true) throw asynchronous();
+    compile(when);
+    return undefined;
+  } catch (error) {
+    return (error instanceof Error ? error.message : String(error)).slice(0, 300);
+  }
+}
+
+function compile(when: JsonObject): ValidateFunction {
   if (!compiled || compiled.conditions.size >= KEPT) compiled = { ajv: strictAjv(), conditions: new Map() };
   const key = canonicalJson(when);
   const validate = compiled.conditions.get(key) ?? compiled.ajv.compile(when);
   compiled.conditions.set(key, validate);
-  const result: unknown = validate(args);
-  if (typeof result !== 'boolean') throw new HandrailError('BAD_REQUEST', 'a `when` schema must not be asynchronous', { field: 'when' });
-  return result;
+  return validate;
 }
+
+const asynchronous = (): HandrailError => new HandrailError('BAD_REQUEST', 'a `when` schema must not be asynchronous', { field: 'when' });
 
 function strictAjv(): Ajv {
   return new Ajv({

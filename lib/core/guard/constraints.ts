@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { HISTORY_LIMIT, MAX_ITERATIONS, MAX_MESSAGES, RUN_TIMEOUT_MS } from '../limits.ts';
+import { conditionProblem } from './condition.ts';
 
 export const toolPolicies = ['allow', 'confirm', 'deny'] as const;
 export const toolPolicySchema = z.enum(toolPolicies);
@@ -21,15 +22,42 @@ export type ToolRule = z.infer<typeof toolRuleSchema>;
 export const flowModes = ['off', 'confirm', 'deny'] as const;
 export type FlowMode = (typeof flowModes)[number];
 
+/** As stored: read back without compiling anything. */
+const toolPolicyRulesSchema = z.record(z.string(), z.union([toolRuleSchema, z.array(toolRuleSchema)]));
+
+/** A tool's name, an alias, or a glob of them; other keys could match no tool, which for a `deny` nobody would notice. */
+const RULE_KEY = /^[a-z*?][a-z0-9_*?]{0,62}$/;
+
+/** As written by people: the keys can match a tool and every `when` compiles, so that a wrong one is refused where it is written. */
+const checkedToolPolicySchema = toolPolicyRulesSchema.superRefine((rules, context) => {
+  for (const [key, written] of Object.entries(rules)) {
+    if (!RULE_KEY.test(key))
+      context.addIssue({
+        code: 'custom',
+        path: [key],
+        message: 'not the name of a tool or a glob: a-z, 0-9 and _, with * and ? as wildcards',
+      });
+    const list = Array.isArray(written) ? written : [written];
+    for (const [index, rule] of list.entries()) {
+      const problem = typeof rule === 'string' ? undefined : conditionProblem(rule.when);
+      const path = [key, ...(Array.isArray(written) ? [index] : []), 'when'];
+      if (problem !== undefined) context.addIssue({ code: 'custom', path, message: `not a JSON Schema that can be used: ${problem}` });
+    }
+  }
+});
+
 /** Seed 003, GuardConstraints. `tool_policy` keys are tool names, aliases or globs. */
 export const guardConstraintsSchema = z.strictObject({
-  tool_policy: z.record(z.string(), z.union([toolRuleSchema, z.array(toolRuleSchema)])).optional(),
+  tool_policy: checkedToolPolicySchema.optional(),
   default_policy: toolPolicySchema.optional(),
   max_tool_calls: z.int().nonnegative().nullable().optional(),
   budget: budgetSchema.optional(),
   flow: z.enum(flowModes).optional(),
 });
 export type GuardConstraints = z.infer<typeof guardConstraintsSchema>;
+
+/** The same as stored: what an earlier version accepted stays readable, and a step does not compile what it only reads. */
+export const storedGuardSchema = guardConstraintsSchema.extend({ tool_policy: toolPolicyRulesSchema.optional() });
 
 export const constraintsSchema = z.strictObject({
   guard: guardConstraintsSchema.optional(),

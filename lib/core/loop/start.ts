@@ -127,7 +127,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
 }
 
 /** The app's constraints without what only the app may set. */
-function appLayer(config: Config): Constraints {
+export function appLayer(config: Config): Constraints {
   const { guard, ...rest } = config.constraints;
   if (!guard) return rest;
   const { confirm_default: _default, non_tty_pending: _pending, ...shared } = guard;

@@ -24,4 +24,8 @@ export interface GuardStore {
   getPolicy(tenant: string): Promise<LivePolicy | undefined>;
   /** Writes it if the stored version is still `policy.version - 1` (0 = absent). */
   putPolicy(tenant: string, policy: LivePolicy): Promise<boolean>;
+  /** Keeps a version that is about to be replaced. Its key is final, so repeating is harmless. */
+  keepPolicy(tenant: string, policy: LivePolicy): Promise<void>;
+  /** Versions that were replaced, newest first. */
+  listKeptPolicies(tenant: string, query: { limit: number; cursor?: string }): Promise<Page<LivePolicy>>;
 }

@@ -92,7 +92,7 @@ describe('the document', () => {
   test('lists codes of problems under their own status', () => {
     for (const { operation } of operations())
       for (const [status, response] of Object.entries(operation.responses))
-        if (response.content?.['application/problem+json'] && status !== '415')
+        if (response.content?.['application/problem+json'] && !['412', '415', '428'].includes(status))
           for (const code of response.description.split(', ')) expect(CODES[code as keyof typeof CODES].status).toBe(Number(status));
   });
 
@@ -125,6 +125,10 @@ describe('what the API answers is what the document says', () => {
     ['post', '/approvals/{approvalId}', `/approvals/${approval}`, { decision: 'maybe' }, 400],
     ['post', '/approvals/{approvalId}', `/approvals/${approval}`, { decision: 'approve', reason: 'fine', arguments: { path: 'a' } }, 200],
     ['post', '/approvals', '/approvals', { decisions: [{ approvalId: approval, decision: 'approve' }] }, 200],
+    ['put', '/policy', '/policy', { guard: { tool_policy: { execute_shell: 'deny' } } }, 428],
+    ['put', '/policy', '/policy?scope=deployment', { guard: { tool_policy: { 'Not A Tool': 'deny' } } }, 400],
+    ['get', '/policy', '/policy', undefined, 200],
+    ['get', '/policy/history', '/policy/history', undefined, 200],
     ['get', '/tools', '/tools', undefined, 200],
     ['get', '/health', '/health', undefined, 200],
     ['get', '/openapi.json', '/openapi.json', undefined, 200],

@@ -287,6 +287,21 @@ export function guardStoreContract(stores: () => StoreSet, can: Abilities = ever
       expect(await guard().getPolicy(newTenant())).toBeUndefined();
     });
 
+    it('keeps the versions that were replaced, newest first, page by page', async () => {
+      const tenant = newTenant();
+      expect(await guard().listKeptPolicies(tenant, { limit: 10 })).toEqual({ items: [], cursor: undefined });
+      for (const version of [1, 2, 3]) {
+        await guard().keepPolicy(tenant, policy(version, `writer ${version}`));
+        await guard().keepPolicy(tenant, policy(version, `writer ${version}`));
+      }
+      await guard().putPolicy(tenant, policy(1, 'ann'));
+      const first = await guard().listKeptPolicies(tenant, { limit: 2 });
+      expect(first.items).toEqual([policy(3, 'writer 3'), policy(2, 'writer 2')]);
+      const rest = await guard().listKeptPolicies(tenant, { limit: 2, cursor: first.cursor ?? '' });
+      expect(rest.items).toEqual([policy(1, 'writer 1')]);
+      expect((await guard().listKeptPolicies(newTenant(), { limit: 2 })).items).toEqual([]);
+    });
+
     it('of the deployment has a place of its own', async () => {
       const before = (await guard().getPolicy(DEPLOYMENT))?.version ?? 0;
       expect(await guard().putPolicy(DEPLOYMENT, policy(before + 1, 'ops'))).toBe(true);

@@ -2,6 +2,7 @@ import type { ApiServices, DecideRequest, StartRunRequest } from '../../../lib/a
 import { HandrailError } from '../../../lib/core/errors.ts';
 import { type Approval, type Suspension, suspensionSchema } from '../../../lib/core/guard/approvals/suspension.ts';
 import type { MergedConstraints } from '../../../lib/core/guard/constraints.ts';
+import { DEPLOYMENT, type LivePolicy } from '../../../lib/core/guard/policy.ts';
 import { defineTool } from '../../../lib/core/hands/define-tool.ts';
 import { parseApprovalId, runIdFrom, suspensionIdOf } from '../../../lib/core/ids.ts';
 import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
@@ -133,7 +134,7 @@ export interface FakeServices extends ApiServices {
   readonly started: StartRunRequest[];
   readonly decided: DecideRequest[];
   readonly logged: unknown[];
-  readonly store: { runs: Run[]; suspensions: Suspension[]; events: PlacedEvent[] };
+  readonly store: { runs: Run[]; suspensions: Suspension[]; events: PlacedEvent[]; policies: Map<string, LivePolicy[]> };
   /** Thrown by the next use case. */
   failWith: unknown;
 }
@@ -150,7 +151,7 @@ const tool = defineTool({
 
 /** Use cases and stores in memory that keep the promises of `ApiServices` and nothing more. */
 export function fakeServices(): FakeServices {
-  const store: FakeServices['store'] = { runs: [], suspensions: [], events: [] };
+  const store: FakeServices['store'] = { runs: [], suspensions: [], events: [], policies: new Map() };
   const find = (tenant: string, runId: string) => store.runs.find((run) => run.tenant === tenant && run.runId === runId);
   const services: FakeServices = {
     started: [],
@@ -199,7 +200,21 @@ export function fakeServices(): FakeServices {
         items: store.suspensions.filter((suspension) => suspension.tenant === tenant),
         cursor: undefined,
       }),
+      getPolicy: async (owner) => store.policies.get(owner)?.at(-1),
+      listKeptPolicies: async (owner) => ({ items: (store.policies.get(owner) ?? []).slice(0, -1).toReversed(), cursor: undefined }),
     },
+    async changePolicy({ tenant, principal, scope, version, guard }) {
+      throwOnce(services);
+      if (scope === 'deployment' && tenant !== 'alpha') throw new HandrailError('FORBIDDEN', 'not the operator');
+      const owner = scope === 'deployment' ? DEPLOYMENT : tenant;
+      const versions = store.policies.get(owner) ?? [];
+      if (versions.length !== version) throw new HandrailError('CONFLICT', 'changed meanwhile', { extra: { version: versions.length } });
+      const policy: LivePolicy = { v: 1, version: version + 1, guard, updatedAt: NOW, updatedBy: principal };
+      store.policies.set(owner, [...versions, policy]);
+      return policy;
+    },
+    deployedGuard: { tool_policy: { write_file: 'confirm' } },
+    operatorTenant: 'alpha',
     tools: () => [tool],
     clock: { now: () => NOW },
     logger: { debug() {}, info() {}, warn() {}, error: (...line) => services.logged.push(line) },

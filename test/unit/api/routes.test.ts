@@ -297,6 +297,68 @@ describe('approvals', () => {
   });
 });
 
+describe('the live policy', () => {
+  const put = async (body: unknown, headers: Record<string, string>, secret: string = SECRETS.alpha, query = '') => {
+    const all = { ...jsonHeaders(secret), ...headers };
+    const answer = await send(fixture.server.port, 'PUT', `/policy${query}`, all, JSON.stringify(body));
+    return { ...answer, json: JSON.parse(answer.body) };
+  };
+  const deny = { guard: { tool_policy: { execute_shell: 'deny' } } };
+  beforeEach(() => fixture.services.store.policies.clear());
+
+  test('is version 0 and says nothing before anybody sets it; the deployed guard stands beside it', async () => {
+    const { status, json, headers } = await call('GET', '/policy');
+
+    expect([status, headers['etag']]).toEqual([200, '"0"']);
+    expect(json).toEqual({ scope: 'tenant', version: 0, guard: {}, deployed: { tool_policy: { write_file: 'confirm' } } });
+  });
+
+  test('is changed by whoever names the version that stands, and says who changed it and when', async () => {
+    const first = await put(deny, { 'if-match': '"0"' });
+    expect([first.status, first.headers['etag']]).toEqual([200, '"1"']);
+    expect(first.json).toMatchObject({ version: 1, guard: deny.guard, updatedBy: 'alpha:owner', updatedAt: NOW });
+
+    const second = await put({ guard: { flow: 'deny' } }, { 'if-match': '"1"' });
+    expect(second.json).toMatchObject({ version: 2, guard: { flow: 'deny' } });
+    expect((await call('GET', '/policy')).json).toMatchObject({ version: 2, guard: { flow: 'deny' } });
+    expect((await call('GET', '/policy/history')).json.versions).toMatchObject([{ version: 2 }, { version: 1, guard: deny.guard }]);
+  });
+
+  test('answers 428 without If-Match and 412 for a version that no longer stands, and changes nothing', async () => {
+    await put(deny, { 'if-match': '"0"' });
+    expect(await put({ guard: {} }, {})).toMatchObject({ status: 428, json: { code: 'CONFLICT', status: 428, field: 'if-match' } });
+    for (const tag of ['"0"', '"7"', '*', 'W/"1"', '1', '"1", "2"', '"x"'])
+      expect(await put({ guard: {} }, { 'if-match': tag })).toMatchObject({ status: 412, json: { code: 'CONFLICT', status: 412 } });
+    expect((await put({ guard: {} }, { 'if-match': '"0"' })).headers['etag']).toBe('"1"');
+    expect((await call('GET', '/policy')).json).toMatchObject({ version: 1, guard: deny.guard });
+  });
+
+  test('refuses a rule that could match nothing and a condition that is no schema, by field', async () => {
+    const cases = [
+      [{ tool_policy: { 'Execute-Shell': 'deny' } }, 'guard.tool_policy.Execute-Shell'],
+      [{ tool_policy: { 'write_*': { policy: 'deny', when: { typ: 'object' } } } }, 'guard.tool_policy.write_*.when'],
+      [{ tool_policy: { a: ['deny', { policy: 'deny', when: { properties: { p: { pattern: '(' } } } }] } }, 'guard.tool_policy.a.1.when'],
+      [{ tool_policy: { a: 'maybe' } }, 'guard.tool_policy.a'],
+      [{ confirm_default: 'allow' }, 'guard.confirm_default'],
+    ] as const;
+    for (const [guard, field] of cases) expect(await put({ guard }, { 'if-match': '"0"' })).toMatchObject({ status: 400, json: { field } });
+  });
+
+  test('of the deployment is changed by the operator alone, whom other tenants are not shown', async () => {
+    expect(await put(deny, { 'if-match': '"0"' }, SECRETS.beta, '?scope=deployment')).toMatchObject({ status: 403 });
+    expect(await put(deny, { 'if-match': '"0"' }, SECRETS.alpha, '?scope=deployment')).toMatchObject({ status: 200 });
+    const seen = (await call('GET', '/policy?scope=deployment', undefined, SECRETS.beta)).json;
+    expect(seen).toMatchObject({ scope: 'deployment', version: 1, guard: deny.guard });
+    expect(seen).not.toHaveProperty('updatedBy');
+    expect((await call('GET', '/policy?scope=deployment')).json.updatedBy).toBe('alpha:owner');
+    expect((await call('GET', '/policy', undefined, SECRETS.beta)).json.version).toBe(0);
+  });
+
+  test('needs the permission "policy" to change', async () => {
+    expect(await put(deny, { 'if-match': '"0"' }, SECRETS.approve)).toMatchObject({ status: 403, json: { permission: 'policy' } });
+  });
+});
+
 test('tools are listed without their handlers', async () => {
   expect((await call('GET', '/tools')).json.tools).toEqual([
     expect.objectContaining({ name: 'read_file', category: 'file', idempotent: true, effectTags: ['fs.read'], permissions: {} }),

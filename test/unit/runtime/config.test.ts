@@ -49,6 +49,21 @@ describe('loading the configuration', () => {
     expect(problem).toMatchObject({ field: 'models.default.script', line: 3 });
   });
 
+  it('stops at a rule that could match no tool, and at a condition that is no JSON Schema, in every place rules stand', () => {
+    const guard = (rules: string) => `constraints:\n  guard:\n    tool_policy:\n${rules}`;
+    expect(problemOf(guard('      web_*: deny\n      Write-File: deny\n')).message).toMatch(
+      /^handrail\.config\.yaml:5: constraints\.guard\.tool_policy\.Write-File: not the name of a tool or a glob/,
+    );
+    const misspelt = problemOf(guard('      write_file:\n        policy: deny\n        when: { typ: object }\n'));
+    expect(misspelt).toMatchObject({ field: 'constraints.guard.tool_policy.write_file.when', line: 6 });
+    expect(misspelt.message).toContain('unknown keyword: "typ"');
+    expect(
+      problemOf(
+        'agents:\n  default:\n    constraints:\n      guard:\n        tool_policy:\n          a:\n            - deny\n            - policy: deny\n              when: { properties: { path: { pattern: "(" } } }\n',
+      ),
+    ).toMatchObject({ field: 'agents.default.constraints.guard.tool_policy.a.1.when', line: 9 });
+  });
+
   it('names the line of a list item', () => {
     const problem = problemOf('agents:\n  default:\n    tools:\n      - read_file\n      - 7\n');
     expect(problem).toMatchObject({ field: 'agents.default.tools.1', line: 5 });

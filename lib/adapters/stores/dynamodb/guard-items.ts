@@ -10,7 +10,7 @@ import {
 import { type LivePolicy, livePolicySchema } from '../../../core/guard/policy.ts';
 import { type Permits, permitsSchema } from '../../../core/hands/permits-item.ts';
 import { fromItem, type Item, parseText, toItem, toText } from './codec.ts';
-import { type ItemKey, listKey, permitsItemKey, policyItemKey, suspensionItemKey } from './keys.ts';
+import { type ItemKey, keptPolicyItemKey, listKey, permitsItemKey, policyItemKey, suspensionItemKey } from './keys.ts';
 import { DUE_SHARD } from './tables.ts';
 
 const PERMITS_TEXT: ReadonlySet<string> = new Set(['leases', 'waiting']);
@@ -29,6 +29,10 @@ export const toPolicyItem = (tenant: string, policy: LivePolicy): Item & ItemKey
 });
 export const fromPolicyItem = (item: Item): LivePolicy => fromItem(livePolicySchema, item, POLICY_TEXT);
 
+export const toKeptPolicyItem = (tenant: string, policy: LivePolicy): Item & ItemKey => ({
+  ...keptPolicyItemKey(tenant, policy.version),
+  ...toItem(policy, POLICY_TEXT),
+});
 /** What conditions and changes need of an approval is apart; the rest never changes and is one text. */
 const storedApprovalSchema = z.object({
   status: z.enum(approvalStatuses),

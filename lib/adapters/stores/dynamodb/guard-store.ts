@@ -6,10 +6,18 @@ import { canonicalJson } from '../../../core/json.ts';
 import type { GuardStore } from '../../../core/ports/guard-store.ts';
 import { type Item, itemBytes, toText } from './codec.ts';
 import { placeholders } from './expression.ts';
-import { fromPermitsItem, fromPolicyItem, fromSuspensionItem, toPermitsItem, toPolicyItem, toSuspensionItem } from './guard-items.ts';
+import {
+  fromPermitsItem,
+  fromPolicyItem,
+  fromSuspensionItem,
+  toKeptPolicyItem,
+  toPermitsItem,
+  toPolicyItem,
+  toSuspensionItem,
+} from './guard-items.ts';
 import { type ItemKey, permitsItemKey, policyItemKey, suspensionItemKey } from './keys.ts';
-import { listByTenant } from './lists.ts';
-import { batchGet, conditionalPut, type DynamoDeps, getItem, itemsAt } from './requests.ts';
+import { listByTenant, listKeptPolicies } from './lists.ts';
+import { batchGet, batchPut, conditionalPut, type DynamoDeps, getItem, itemsAt } from './requests.ts';
 import { changeSuspension, tokenKey } from './suspension-change.ts';
 
 /** Leaves room in a 400 KB item (service limit) for tokens and decisions. */
@@ -36,6 +44,8 @@ export function dynamoGuardStore(deps: DynamoDeps): GuardStore {
       return item && fromPolicyItem(item);
     },
     putPolicy: (tenant, policy) => putPolicy(deps, tenant, policy),
+    keepPolicy: (tenant, policy) => batchPut(deps, table, [toKeptPolicyItem(tenant, policy)]),
+    listKeptPolicies: (tenant, query) => listKeptPolicies(deps, tenant, query),
   };
 }
 

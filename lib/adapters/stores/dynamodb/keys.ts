@@ -15,8 +15,17 @@ export const sessionPk = ({ tenant, sessionId }: SessionKey): string => `T#${ten
 export const runItemKey = (key: RunKey): ItemKey => ({ pk: runPk(key), sk: RUN });
 export const sessionItemKey = (key: SessionKey): ItemKey => ({ pk: sessionPk(key), sk: META });
 export const suspensionItemKey = (suspensionId: string): ItemKey => ({ pk: `SUS#${suspensionId}`, sk: SUSPENSION });
+/** How often a link was tried in vain, in one span of time. */
+export const linkTriesItemKey = (suspensionId: string, span: number): ItemKey => ({ pk: `TRIES#${suspensionId}`, sk: `TRIES#${span}` });
 export const permitsItemKey: ItemKey = { pk: 'PERMITS', sk: 'PERMITS' };
 export const policyItemKey = (tenant: string): ItemKey => ({ pk: `POLICY#${tenant}`, sk: 'POLICY' });
+/** A version of a policy that was replaced: `V#<version, 9 digits>`. */
+export const keptPolicyItemKey = (tenant: string, version: number): ItemKey => ({
+  pk: `POLICY#${tenant}`,
+  sk: `${KEPT}${String(version).padStart(9, '0')}`,
+});
+export const KEPT = 'V#';
+export const keptPolicySkSchema = z.string().regex(/^V#\d{9}$/);
 export const memoryPk = (scope: { tenant: string; namespace: string }): string => `T#${scope.tenant}#N#${scope.namespace}`;
 
 /** Orders a tenant's list by creation: `<createdAt, 15 digits>#<id>`. */

@@ -1,10 +1,12 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
+import type { LivePolicy } from '../../../core/guard/policy.ts';
 import type { DueItem, Page } from '../../../core/ports/run-store.ts';
 import type { Item } from './codec.ts';
 import { makeCursor, readCursor } from './cursor.ts';
 import { placeholders } from './expression.ts';
-import { idOfListKey, listKeySchema, runKeyOf, suspensionIdOfPk } from './keys.ts';
+import { fromPolicyItem } from './guard-items.ts';
+import { idOfListKey, KEPT, keptPolicySkSchema, listKeySchema, policyItemKey, runKeyOf, suspensionIdOfPk } from './keys.ts';
 import type { DynamoDeps } from './requests.ts';
 import { DUE_SHARD } from './tables.ts';
 
@@ -66,6 +68,32 @@ async function queryIndex<T>(deps: DynamoDeps, list: TenantList<T>, after: strin
   );
   const read = (item: Item): string => listKeySchema.parse(item['listKey']);
   return { keys: (answer.Items ?? []).map(read), next: answer.LastEvaluatedKey ? read(answer.LastEvaluatedKey) : undefined };
+}
+
+/** Versions of a policy that were replaced, newest first. */
+export async function listKeptPolicies(
+  deps: DynamoDeps,
+  tenant: string,
+  query: { readonly limit: number; readonly cursor?: string },
+): Promise<Page<LivePolicy>> {
+  const owner = `policy ${tenant}`;
+  const limit = Math.max(1, Math.min(query.limit, PAGE_MAX));
+  const { pk } = policyItemKey(tenant);
+  const at = placeholders();
+  const condition = `${at.name('pk')}=${at.value(pk)} AND begins_with(${at.name('sk')},${at.value(KEPT)})`;
+  const answer = await deps.client.send(
+    new QueryCommand({
+      TableName: deps.tables.guard,
+      KeyConditionExpression: condition,
+      ...at.attributes(),
+      ConsistentRead: true,
+      ScanIndexForward: false,
+      Limit: limit,
+      ...(query.cursor === undefined ? {} : { ExclusiveStartKey: { pk, sk: readCursor(owner, query.cursor, keptPolicySkSchema) } }),
+    }),
+  );
+  const last: unknown = answer.LastEvaluatedKey?.['sk'];
+  return { items: (answer.Items ?? []).map(fromPolicyItem), cursor: typeof last === 'string' ? makeCursor(owner, last) : undefined };
 }
 
 /** Runs and suspensions whose `dueAt` has passed, oldest first, from both tables' sparse index. */

@@ -85,7 +85,7 @@ function defineHost(context: QuickJSContext, run: JavaScriptRun, files: MemoryFi
   const flag = (handle: QuickJSHandle | undefined): boolean => handle !== undefined && context.dump(handle) === true;
   const bytes = (handle: QuickJSHandle | undefined): Uint8Array =>
     handle ? context.getArrayBuffer(handle).consume(({ value }) => value.slice()) : new Uint8Array(0);
-  const none = (_done: void): undefined => undefined;
+  const none = (_done: unknown): undefined => undefined;
   const functions: Record<string, (...args: QuickJSHandle[]) => QuickJSHandle | undefined> = {
     write: (descriptor, message) => {
       const written = descriptor && context.getNumber(descriptor) === 2 ? run.stderr(text(message)) : run.stdout(text(message));

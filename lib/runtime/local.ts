@@ -21,7 +21,6 @@ import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import type { ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
-import { base32 } from '../core/ids.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
@@ -29,7 +28,7 @@ import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
-import { appLayer, startRun } from '../core/loop/start.ts';
+import { appLayer, newSessionId, startRun } from '../core/loop/start.ts';
 import { recoverAll, sweep } from '../core/loop/sweep.ts';
 import { loopDefinition } from '../core/machine/loop.ts';
 import type { Clock, Random } from '../core/ports/clock.ts';
@@ -191,7 +190,8 @@ function startTimer(ms: number, callback: () => void): () => void {
 function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, services: ToolServices, options: LocalOptions): ApiServices {
   return {
     startRun: async (request) => {
-      const sessionId = request.sessionId ?? `s-${base32(deps.random.bytes(17), 26)}`;
+      // Before the execution can ask for the file: a session's id may follow from the idempotency key.
+      const sessionId = request.sessionId ?? newSessionId(deps, request);
       if (options.choice.demo) await layOutDemo(services, request.tenant, sessionId);
       return startRun(deps, request.idempotencyKey === undefined ? { ...request, sessionId } : request);
     },

@@ -96,7 +96,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     v: 1,
     tenant,
     runId,
-    sessionId: request.sessionId ?? `s-${base32(deps.random.bytes(17), 26)}`,
+    sessionId: request.sessionId ?? newSessionId(deps, request),
     agent: agentName,
     input: request.input.toWellFormed(),
     principal,
@@ -124,6 +124,14 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     updatedAt: now,
     dueAt: now + START_GRACE_MS,
   };
+}
+
+/** A session for a run that names none; the same for the same `idempotencyKey`. */
+export function newSessionId(
+  deps: Pick<StartDeps, 'random'>,
+  { tenant, idempotencyKey }: Pick<StartRequest, 'tenant' | 'idempotencyKey'>,
+): string {
+  return `s-${base32(idempotencyKey === undefined ? deps.random.bytes(17) : sha256Bytes(`session\n${tenant}\n${idempotencyKey}`), 26)}`;
 }
 
 /** The app's constraints without what only the app may set. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { CODES, codes, HandrailError } from '../../core/errors.ts';
 import { approvalStatuses } from '../../core/guard/approvals/suspension.ts';
 import { approvalIdSchema, parseApprovalId } from '../../core/ids.ts';
 import { jsonObjectSchema } from '../../core/json.ts';
@@ -30,8 +31,18 @@ const decisionsBody = z
   })
   .register(schemaNames, { id: 'Decisions' });
 
-const decidedSchema = z.object({ approvals: z.array(approvalViewSchema) }).register(schemaNames, { id: 'DecidedApprovals' });
-const approvalListSchema = z.object({ ...decidedSchema.shape, cursor: nextCursorSchema }).register(schemaNames, { id: 'ApprovalList' });
+const refusedSchema = z
+  .object({ approvalId: approvalIdSchema, code: z.enum(codes), detail: z.string(), field: z.string().optional() })
+  .register(schemaNames, { id: 'RefusedDecision' });
+const decidedSchema = z
+  .object({
+    approvals: z.array(approvalViewSchema).describe('As they stand now, in the order asked'),
+    refused: z.array(refusedSchema).describe('Decisions that were not taken, and why'),
+  })
+  .register(schemaNames, { id: 'DecidedApprovals' });
+const approvalListSchema = z
+  .object({ approvals: z.array(approvalViewSchema), cursor: nextCursorSchema })
+  .register(schemaNames, { id: 'ApprovalList' });
 const decideErrors = ['ALREADY_DECIDED', 'EXPIRED'] as const;
 
 export const listApprovals = defineRoute({
@@ -79,8 +90,9 @@ export const decideApproval = defineRoute({
   answer: { status: 200, description: 'As it stands now; the same decision again changes nothing', schema: approvalViewSchema },
   errors: decideErrors,
   async handle({ principal, params, body }, services) {
-    const [decided] = await decide(principal, [{ approvalId: params.approvalId, ...body }], services);
-    return decided ?? (await ownApproval(principal, params.approvalId, services));
+    await ownApproval(principal, params.approvalId, services);
+    await services.decide({ ...callerOf(principal), decisions: [{ approvalId: params.approvalId, ...body }] });
+    return ownApproval(principal, params.approvalId, services);
   },
 });
 
@@ -88,20 +100,37 @@ export const decideApprovals = defineRoute({
   method: 'post',
   path: '/approvals',
   id: 'decideApprovals',
-  summary: 'Decide several approvals at once',
+  summary: 'Decide several approvals at once: those of one suspension together or not at all, each suspension on its own',
   access: 'approve',
   body: decisionsBody,
-  answer: { status: 200, description: 'As they stand now, in the order asked', schema: decidedSchema },
+  answer: { status: 200, description: 'As they stand now; of one suspension only, a refusal is the answer', schema: decidedSchema },
   errors: decideErrors,
-  handle: async ({ principal, body }, services) => ({ approvals: await decide(principal, body.decisions, services) }),
+  async handle({ principal, body: { decisions } }, services) {
+    const ids = decisions.map(({ approvalId }) => approvalId);
+    // Every approval must be the caller's before any is decided, so that an answer tells nothing of others' ids.
+    await ownApprovals(principal, ids, services);
+    const refused = await decideEach(principal, decisions, services);
+    return { approvals: await ownApprovals(principal, ids, services), refused };
+  },
 });
 
-/** Every approval must be the caller's before any is decided, so that an answer tells nothing of others' ids. */
-async function decide(principal: Principal, decisions: readonly DecisionRequest[], services: ApiServices): Promise<ApprovalView[]> {
-  const ids = decisions.map(({ approvalId }) => approvalId);
-  await ownApprovals(principal, ids, services);
-  await services.decide({ tenant: principal.tenant, principal: principal.principal, how: 'api', decisions });
-  return ownApprovals(principal, ids, services);
+const callerOf = ({ tenant, principal }: Principal) => ({ tenant, principal, how: 'api' });
+type Refused = z.infer<typeof refusedSchema>;
+
+/** A refusal in one suspension does not keep the decisions of another from being taken. */
+async function decideEach(principal: Principal, decisions: readonly DecisionRequest[], services: ApiServices): Promise<Refused[]> {
+  const groups = [...Map.groupBy(decisions, ({ approvalId }) => parseApprovalId(approvalId)?.suspensionId).values()];
+  const refused: Refused[] = [];
+  for (const group of groups) {
+    try {
+      await services.decide({ ...callerOf(principal), decisions: group });
+    } catch (error) {
+      if (groups.length === 1 || !(error instanceof HandrailError) || CODES[error.code].status >= 500) throw error;
+      const why = { code: error.code, detail: error.message, ...(error.field === undefined ? {} : { field: error.field }) };
+      refused.push(...group.map(({ approvalId }) => ({ approvalId, ...why })));
+    }
+  }
+  return refused;
 }
 
 async function ownApproval(principal: Principal, approvalId: string, services: ApiServices): Promise<ApprovalView> {

@@ -297,6 +297,42 @@ describe('approvals', () => {
   });
 });
 
+describe('decisions across several suspensions', () => {
+  test('are taken suspension by suspension: one that is refused keeps no other from being taken', async () => {
+    const runs = [fakeRun(1), fakeRun(2)];
+    fixture.services.store.suspensions = runs.map((run) => fakeSuspension(run, ['write_file', 'execute_shell']));
+    fixture.services.failWith = new HandrailError('ALREADY_DECIDED', 'rejected already', { field: 'decision' });
+    const decisions = runs.map(({ runId }) => ({ approvalId: `${runId}-3.c3-0`, decision: 'approve' }));
+
+    const { status, json } = await call('POST', '/approvals', { decisions });
+
+    expect(status).toBe(200);
+    expect(json.approvals.map((approval: { status: string }) => approval.status)).toEqual(['pending', 'approved']);
+    expect(json.refused).toEqual([
+      { approvalId: decisions[0]?.approvalId, code: 'ALREADY_DECIDED', detail: 'rejected already', field: 'decision' },
+    ]);
+    expect(fixture.services.decided.map((request) => request.decisions.length)).toEqual([1]);
+  });
+
+  test('of one suspension are refused as a whole, by the answer itself', async () => {
+    const run = fakeRun(1);
+    fixture.services.store.suspensions = [fakeSuspension(run, ['write_file', 'execute_shell'])];
+    fixture.services.failWith = new HandrailError('FORBIDDEN', 'not your own');
+    const decisions = [0, 1].map((n) => ({ approvalId: `${run.runId}-3.c3-${n}`, decision: 'approve' }));
+
+    expect(await call('POST', '/approvals', { decisions })).toMatchObject({ status: 403, json: { code: 'FORBIDDEN' } });
+  });
+
+  test('fail as a whole when it is the server that fails', async () => {
+    const runs = [fakeRun(1), fakeRun(2)];
+    fixture.services.store.suspensions = runs.map((run) => fakeSuspension(run, ['write_file']));
+    fixture.services.failWith = new Error('the table is gone');
+
+    const decisions = runs.map(({ runId }) => ({ approvalId: `${runId}-3.c3-0`, decision: 'approve' }));
+    expect(await call('POST', '/approvals', { decisions })).toMatchObject({ status: 500 });
+  });
+});
+
 describe('the live policy', () => {
   const put = async (body: unknown, headers: Record<string, string>, secret: string = SECRETS.alpha, query = '') => {
     const all = { ...jsonHeaders(secret), ...headers };

@@ -1,3 +1,4 @@
+import type { Config } from '../../config.ts';
 import { HandrailError, unreachable } from '../../errors.ts';
 import { approvalIdOf, parseApprovalId } from '../../ids.ts';
 import { canonicalJson, type JsonObject, jsonBytes, utf8Bytes } from '../../json.ts';
@@ -30,6 +31,10 @@ export interface DecideInput {
   readonly decisions: readonly DecisionRequest[];
 }
 
+export interface DecideDeps extends ApprovalDeps {
+  readonly config: { readonly approvals: Pick<Config['approvals'], 'self_approve'> };
+}
+
 export interface DecidedApproval {
   readonly approvalId: string;
   readonly runId: string;
@@ -38,15 +43,17 @@ export interface DecidedApproval {
 
 /**
  * A person's decisions (design 5.3). Recorded first, delivered second: once this returns they are never lost, even if the
- * run cannot be woken now. The same decision again is no error. Errors: NOT_FOUND (also for another tenant's),
- * ALREADY_DECIDED, EXPIRED, BAD_REQUEST and PAYLOAD_TOO_LARGE with the field, CONFLICT under too many writers.
+ * run cannot be woken now. The same decision again is no error. Errors: NOT_FOUND (also for another tenant's), FORBIDDEN
+ * (`approvals.self_approve: false`), ALREADY_DECIDED, EXPIRED, BAD_REQUEST and PAYLOAD_TOO_LARGE with the field, CONFLICT
+ * under too many writers.
  */
-export async function decide(deps: ApprovalDeps, input: DecideInput): Promise<DecidedApproval[]> {
+export async function decide(deps: DecideDeps, input: DecideInput): Promise<DecidedApproval[]> {
   const suspensionId = oneSuspension(input.decisions);
   let suspension = await deps.guard.getSuspension(suspensionId);
   for (let attempt = 0; attempt < CHANGE_ATTEMPTS; attempt++) {
     if (suspension?.tenant !== input.tenant) throw notFound();
     const wanted = read(suspension, input, deps.clock.now());
+    if (!deps.config.approvals.self_approve) refuseOwn(suspension, input.principal, wanted);
     const open = await stillOpen(deps, suspension, wanted);
     if (open.length === 0) return finish(deps, suspension, wanted);
     refuseTooLarge(suspension, open);
@@ -132,6 +139,7 @@ function outcomeOf(approval: Approval, request: DecisionRequest, field: (name: s
     throw new HandrailError('BAD_REQUEST', message, { field: field(name) });
   };
   const { decision, reason, answer, arguments: edited } = request;
+  const choices = choicesOf(approval);
   if (reason !== undefined && utf8Bytes(reason) > REASON_BYTES) refuse('reason', `a reason has at most ${REASON_BYTES} bytes`);
   if (edited !== undefined && decision !== 'approve') refuse('arguments', 'only an approval can change the arguments');
   if (answer !== undefined && decision !== 'answer') refuse('answer', 'an answer goes with the decision "answer"');
@@ -142,6 +150,7 @@ function outcomeOf(approval: Approval, request: DecisionRequest, field: (name: s
       if (approval.kind !== 'question') refuse('decision', `${approval.tool} is not a question: approve or reject it`);
       if (answer === undefined) refuse('answer', 'the answer is missing');
       else if (utf8Bytes(answer) > RESULT_BYTES) refuse('answer', `an answer has at most ${RESULT_BYTES} bytes`);
+      else if (choices && !choices.includes(answer)) refuse('answer', `answer with one of: ${choices.join(' | ')}`);
       return { status: 'answered' };
     case 'approve':
       if (approval.kind === 'question') refuse('decision', 'a question is answered or rejected');
@@ -154,6 +163,12 @@ function outcomeOf(approval: Approval, request: DecisionRequest, field: (name: s
   }
 }
 
+/** The only answers that a question takes; undefined when it takes any, or when they were too large to be kept whole. */
+function choicesOf({ arguments: { choices }, argumentsCut }: Approval): string[] | undefined {
+  if (argumentsCut || !Array.isArray(choices) || choices.length === 0) return undefined;
+  return choices.filter((choice) => typeof choice === 'string');
+}
+
 function decisionOf({ reason, answer, arguments: edited }: DecisionRequest, { principal, how }: DecideInput, at: number): ApprovalDecision {
   return {
     by: principal,
@@ -163,6 +178,12 @@ function decisionOf({ reason, answer, arguments: edited }: DecisionRequest, { pr
     ...(edited === undefined ? {} : { arguments: edited }),
     ...(answer === undefined ? {} : { answer: answer.toWellFormed() }),
   };
+}
+
+/** Rejecting what one asked for, and answering questions about it, allows nothing that another would have to allow. */
+function refuseOwn(suspension: Suspension, principal: string, wanted: readonly Wanted[]): void {
+  const own = suspension.principal === principal && wanted.some(({ status }) => status === 'approved' || status === 'edited');
+  if (own) throw new HandrailError('FORBIDDEN', 'you started this run: another person has to approve what it does', { field: 'decision' });
 }
 
 function refuseTooLarge(suspension: Suspension, decisions: readonly Wanted[]): void {

@@ -13,8 +13,12 @@ let stores: MemoryStores;
 let clock: TestClock;
 let failing: string | undefined;
 
+let selfApprove: boolean;
 const make = (decisions: DecisionRequest[], tenant = 't1', principal = 'alice') =>
-  decide({ ...stores, clock, logger: silentLogger }, { tenant, principal, how: 'api', decisions });
+  decide(
+    { ...stores, clock, logger: silentLogger, config: { approvals: { self_approve: selfApprove } } },
+    { tenant, principal, how: 'api', decisions },
+  );
 const one = (decision: DecisionRequest['decision'], rest: Partial<DecisionRequest> = {}) =>
   make([{ approvalId: first, decision, ...rest }]);
 const statuses = (): string[] => Object.values(stores.state.suspensions.get(SUSPENSION_ID)?.approvals ?? {}).map(({ status }) => status);
@@ -29,6 +33,7 @@ async function given(suspension: Suspension, tokens: string[] = ['token']): Prom
 
 beforeEach(() => {
   failing = undefined;
+  selfApprove = true;
   stores = memoryStores(async (operation) => {
     if (operation === failing) throw new Error(`${operation} failed`);
   });
@@ -180,6 +185,35 @@ describe('deciding', () => {
     await expect(one('answer')).rejects.toMatchObject({ code: 'BAD_REQUEST', field: 'answer' });
     expect((await one('answer', { answer: 'blue' }))[0]?.approval).toMatchObject({ status: 'answered', decision: { answer: 'blue' } });
     await expect(one('answer', { answer: 'red' })).rejects.toMatchObject({ code: 'ALREADY_DECIDED' });
+  });
+
+  it('takes one of the choices where a question offers some', async () => {
+    const suspension = openSuspension();
+    const approval = suspension.approvals['c3-0'];
+    if (approval)
+      Object.assign(approval, { kind: 'question', tool: 'ask_user', arguments: { question: 'Which?', choices: ['red', 'blue'] } });
+    await given(suspension);
+    for (const answer of ['green', '', 'Red', 'red '])
+      await expect(one('answer', { answer })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        field: 'answer',
+        message: expect.stringContaining('red | blue'),
+      });
+    expect(statuses()).toEqual(['pending']);
+    expect((await one('answer', { answer: 'blue' }))[0]?.approval.status).toBe('answered');
+  });
+
+  it('refuses the approval of whoever started the run where `self_approve` is false; another person may approve', async () => {
+    selfApprove = false;
+    await given(openSuspension(['c3-0', 'c3-1']));
+    await expect(one('approve')).rejects.toMatchObject({ code: 'FORBIDDEN', field: 'decision' });
+    await expect(one('approve', { arguments: { path: 'mine.md' } })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const both = [first, second].map((approvalId, n): DecisionRequest => ({ approvalId, decision: n === 0 ? 'reject' : 'approve' }));
+    await expect(make(both)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(statuses()).toEqual(['pending', 'pending']);
+    await make([{ approvalId: first, decision: 'approve' }], 't1', 'bob');
+    await make([{ approvalId: second, decision: 'reject' }]);
+    expect(statuses()).toEqual(['approved', 'rejected']);
   });
 
   it('refuses contradictions, mixtures and nothing at all', async () => {

@@ -25,7 +25,8 @@ const decider =
   async (deps) => {
     const decisions = callIds.map((callId) => ({ approvalId: approvalIdOf(SUSPENSION_ID, callId), decision }));
     // Who comes second is told so; what counts is what stands afterwards.
-    await decide(deps, { tenant: 't1', principal, how: 'api', decisions }).catch(expectedRefusal);
+    const config = { approvals: { self_approve: true } };
+    await decide({ ...deps, config }, { tenant: 't1', principal, how: 'api', decisions }).catch(expectedRefusal);
   };
 
 /** The suspend λ of one task attempt. */

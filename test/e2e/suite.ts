@@ -135,6 +135,20 @@ export function loopSuite(name: string, start: () => Promise<Runner>): void {
       expect(run.effects).toEqual({ 'fs.write': 1, 'fs.read': 1 });
     });
 
+    it('asks the user a question and goes on with the answer', async () => {
+      const runId = await api.start('scenario-question');
+      const [approval] = await api.approvals(runId, 1);
+      expect(approval).toMatchObject({
+        kind: 'question',
+        tool: 'ask_user',
+        arguments: { question: 'Which colour?', choices: ['red', 'blue'] },
+      });
+      const answer = (text: string) => api.call('POST', `/approvals/${approval.approvalId}`, { decision: 'answer', answer: text });
+      expect((await answer('green')).body).toMatchObject({ status: 400, field: 'answer' });
+      expect((await answer('blue')).body).toMatchObject({ status: 'answered' });
+      expect(await api.ended(runId)).toMatchObject({ status: 'succeeded', answer: 'You chose blue.', effects: { 'fs.read': 1 } });
+    });
+
     it('cancels a run that waits for a person', async () => {
       const runId = await api.start('scenario-write');
       await api.approvals(runId, 1);

@@ -1,5 +1,5 @@
 import { HandrailError } from '../errors.ts';
-import { buildSuspension } from '../guard/approvals/open.ts';
+import { buildSuspension, type SuspensionOptions } from '../guard/approvals/open.ts';
 import { checkLlmCall } from '../guard/preflight.ts';
 import { executionName, suspensionIdOf } from '../ids.ts';
 import { SUSPENSION_TTL_MS } from '../limits.ts';
@@ -80,7 +80,7 @@ async function afterCommit(deps: LoopDeps, run: Run, step?: Step): Promise<void>
   const { plan } = run;
   if (plan?.next === 'suspend' && plan.suspensionId === suspensionIdOf(run.runId, run.step)) {
     const history = step ? await transcript(step) : await batchHistory(deps.runs, run);
-    await deps.guard.openSuspension(buildSuspension(run, topFrame(run), history, deps.config.approvals.ttl_ms));
+    await deps.guard.openSuspension(buildSuspension(run, topFrame(run), history, suspensionOptions(deps)));
   }
   const taken = step?.before.plan;
   if (taken?.next === 'suspend' && !(plan?.next === 'suspend' && plan.suspensionId === taken.suspensionId)) {
@@ -100,6 +100,10 @@ async function work(step: Step, event: ReasonEvent): Promise<void> {
   if (mustContinue(step.run.historyEvents, 'act', hands.concurrency.global, MOST_RETRIES, limits.history_events)) return handOver(step);
   if (openCalls(frame).length > 0) return dispatch(step);
   return think(step);
+}
+
+function suspensionOptions({ config, builtIns }: LoopDeps): SuspensionOptions {
+  return { ttlMs: config.approvals.ttl_ms, isQuestion: (tool) => builtIns.get(tool)?.kind === 'question' };
 }
 
 /** Takes what the last plan brought: results, decisions, or the first input. True when people have still to decide. */
@@ -124,9 +128,7 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<boolean> {
         return false;
       }
       // Whoever plans it again also makes sure that it is there: the step that planned it may have died before.
-      await step.deps.guard.openSuspension(
-        buildSuspension(before, topFrame(before), await transcript(step), step.deps.config.approvals.ttl_ms),
-      );
+      await step.deps.guard.openSuspension(buildSuspension(before, topFrame(before), await transcript(step), suspensionOptions(step.deps)));
       run.status = 'waiting';
       setPlan(step, before.plan);
       return true;

@@ -3,9 +3,12 @@ import { expireDue } from '../guard/approvals/expire.ts';
 import type { Approval } from '../guard/approvals/suspension.ts';
 import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
+import { noteResult } from '../hands/loop-detection.ts';
+import { hashJson } from '../hash.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
 import { observe, refuse } from './observe.ts';
-import { openCalls, type Step, say, topFrame } from './step.ts';
+import { openCalls, type Step, say, topFrame, transcript } from './step.ts';
+import { argumentsOf } from './transcript.ts';
 
 /**
  * Takes the decisions of the suspension that the committed plan waits for (design 3.2.2 and 5.2). Nothing in the
@@ -21,10 +24,21 @@ export async function takeDecisions(step: Step, suspensionId: string): Promise<b
   const frame = topFrame(step.run);
   for (const call of openCalls(frame)) {
     const approval = suspension.approvals[call.callId];
-    if (call.state === 'blocked' && approval) applyDecision(step, frame, call, approval);
+    if (call.state !== 'blocked' || !approval) continue;
+    if (approval.status === 'answered') await noteAnswer(step, frame, call, approval);
+    applyDecision(step, frame, call, approval);
   }
   step.run.timings.personMs += clock.now() - suspension.createdAt;
   return true;
+}
+
+const expiredText = ({ kind }: Approval): string =>
+  kind === 'question' ? 'nobody answered in time; go on without the answer' : 'nobody decided in time; the call did not run';
+
+/** A question that keeps getting the same answer is a loop like any other (design 6.4): people must not be asked for ever. */
+async function noteAnswer(step: Step, frame: AgentFrame, call: OpenCall, approval: Approval): Promise<void> {
+  const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
+  noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([true, approval.decision?.answer ?? '']));
 }
 
 function applyDecision(step: Step, frame: AgentFrame, call: OpenCall, approval: Approval): void {
@@ -47,7 +61,7 @@ function applyDecision(step: Step, frame: AgentFrame, call: OpenCall, approval: 
       );
       return;
     case 'expired':
-      observe(step, frame, call, refuse(step, call, new HandrailError('APPROVAL_EXPIRED', 'nobody decided in time; the call did not run')));
+      observe(step, frame, call, refuse(step, call, new HandrailError('APPROVAL_EXPIRED', expiredText(approval))));
       return;
     case 'cancelled':
       observe(

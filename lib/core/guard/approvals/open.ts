@@ -16,30 +16,39 @@ const TOKENS_BYTES = 20_000;
 const CALL_BYTES = 2_700;
 const REASON_CHARACTERS = 500;
 const FALLBACK_REASON = 'a person must approve this call';
+const QUESTION_REASON = 'the agent asks a question';
+
+export interface SuspensionOptions {
+  /** Time to decide, ms. */
+  readonly ttlMs: number;
+  /** Whether a call of this tool asks a person for an answer, and not for leave to run. */
+  isQuestion(tool: string): boolean;
+}
 
 /**
  * The suspension that the committed plan of `run` waits for: one approval for each blocked call of the frame's batch.
- * A pure function of what is committed, so that it can be put again; only the first put counts. `ttlMs`: time to decide.
+ * A pure function of what is committed, so that it can be put again; only the first put counts.
  */
-export function buildSuspension(run: Run, frame: AgentFrame, history: readonly PlacedMessage[], ttlMs: number): Suspension {
+export function buildSuspension(run: Run, frame: AgentFrame, history: readonly PlacedMessage[], options: SuspensionOptions): Suspension {
   if (run.plan?.next !== 'suspend') throw new HandrailError('INTERNAL', `run ${run.runId} does not wait for anybody at step ${run.step}`);
   const blocked = frame.batch?.calls.filter((call) => call.state === 'blocked') ?? [];
   const budget = Math.floor(
     Math.min(OPEN_BYTES / Math.max(1, blocked.length), (SUSPENSION_ITEM_BYTES - TOKENS_BYTES) / Math.max(1, blocked.length) - CALL_BYTES),
   );
-  const expiresAt = run.updatedAt + ttlMs;
+  const expiresAt = run.updatedAt + options.ttlMs;
   const approvals = blocked.map((call): [string, Approval] => {
     const whole = argumentsOf(history, run.runSeq, call.callId);
     const shown = fitArguments(whole, budget);
+    const question = options.isQuestion(call.tool);
     return [
       call.callId,
       {
         callId: call.callId,
-        kind: 'tool',
+        kind: question ? 'question' : 'tool',
         tool: call.tool,
         arguments: shown,
         argumentsCut: shown !== whole,
-        reason: askedBy(run, call.callId),
+        reason: question ? QUESTION_REASON : askedBy(run, call.callId),
         hash: call.hash,
         status: 'pending',
         requestedAt: run.updatedAt,

@@ -1,4 +1,5 @@
 import type { BuiltIn } from '../built-in.ts';
+import { askUser } from './ask-user.ts';
 
 /** Every tool that `reason` carries out itself. A line each. */
-export const builtIns: readonly BuiltIn[] = [];
+export const builtIns: readonly BuiltIn[] = [askUser];

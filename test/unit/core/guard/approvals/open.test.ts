@@ -31,7 +31,10 @@ function build(args: readonly JsonObject[], states: readonly OpenCall['state'][]
   };
   const calls = args.map((own, index) => ({ callId: `c3-${index}`, tool: 'write_file', arguments: own }));
   const history: PlacedMessage[] = [{ runSeq: 1, step: 3, index: 0, message: { role: 'assistant', text: '', calls } }];
-  return buildSuspension(waitingRun({ events, frames: [frame] }), frame, history, 5000);
+  return buildSuspension(waitingRun({ events, frames: [frame] }), frame, history, {
+    ttlMs: 5000,
+    isQuestion: (tool) => tool === 'ask_user',
+  });
 }
 
 describe('opening a suspension', () => {
@@ -97,7 +100,9 @@ describe('opening a suspension', () => {
 
   it('refuses a run that waits for nobody', () => {
     const frame = waitingRun().frames[0] as AgentFrame;
-    expect(() => buildSuspension(waitingRun({ plan: { next: 'finish' } }), frame, [], 1000)).toThrow(/does not wait/);
+    expect(() => buildSuspension(waitingRun({ plan: { next: 'finish' } }), frame, [], { ttlMs: 1000, isQuestion: () => false })).toThrow(
+      /does not wait/,
+    );
   });
 });
 

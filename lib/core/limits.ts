@@ -81,3 +81,21 @@ export const WORKSPACE = { bytes: 100 * 1024 * KIB, files: 2_000 } as const;
 export const MEMORY = { valueBytes: 64 * KIB, entries: 1_000 } as const;
 /** Fetching (design 6.6): bytes of a response, decompressed, and redirects followed. */
 export const FETCH = { bytes: 10 * 1024 * KIB, redirects: 5 } as const;
+/**
+ * Skills (design section 7). Front matter: bytes and keys that are read. Characters of a description that the LLM is shown (the
+ * standard's own limit). `file` and `texts`: bytes of one file, and of all files of a skill, that `load_skill` can give out.
+ * `prompt`: bytes of chosen skills' bodies in one system prompt; `list`: of the list of the others.
+ */
+export const SKILL = {
+  frontMatterBytes: 16 * KIB,
+  frontMatterKeys: 200,
+  nameCharacters: 64,
+  descriptionCharacters: 1024,
+  bodyBytes: 512 * KIB,
+  fileBytes: 64 * KIB,
+  textsBytes: 256 * KIB,
+  files: 200,
+  depth: 8,
+  promptBytes: 48 * KIB,
+  listBytes: 12 * KIB,
+} as const;

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { ApprovalView } from '../api/views/approval-view.ts';
+import type { Decision } from './client.ts';
 import type { CliContext } from './context.ts';
 import { duration, oneLine, visible } from './display-text.ts';
 import { pauseOr } from './interrupt.ts';
@@ -7,6 +8,7 @@ import type { Screen } from './screen.ts';
 
 /** What of one argument is shown. */
 const ARGUMENT = { lines: 40, characters: 4_000 } as const;
+const NO_ANSWER = 'the person gave no answer';
 /** What was typed before the question stood there is no answer to it. */
 const DRAIN_MS = 50;
 
@@ -19,17 +21,19 @@ export function isAttended({ stdin, stderr }: CliContext): boolean {
 export function showApproval(approval: ApprovalView, screen: Screen, now: number): void {
   const { bold, dim, yellow } = screen.style;
   screen.line();
-  screen.line(`${yellow('?')} ${bold(approval.tool)} needs approval: ${oneLine(approval.reason, 300)}`);
+  const what = approval.kind === 'question' ? 'asks you a question' : `needs approval: ${oneLine(approval.reason, 300)}`;
+  screen.line(`${yellow('?')} ${bold(approval.tool)} ${what}`);
   for (const [name, value] of Object.entries(approval.arguments)) showArgument(name, value, screen);
   if (approval.argumentsCut) screen.line(yellow('    the arguments are too large to be shown whole'));
   screen.line(dim(`    expires in ${duration(Math.max(0, approval.expiresAt - now))} · ${approval.approvalId}`));
 }
 
 /**
- * Asks `Approve? [y/N]`. Enter alone rejects. Undefined when `signal` ended the question first: Ctrl-C, or somebody else
- * decided.
+ * Asks `Approve? [y/N]`, or for the answer to a question. Enter alone rejects. Undefined when `signal` ended the question
+ * first: Ctrl-C, or somebody else decided.
  */
-export async function askPerson(context: CliContext, question: string, signal: AbortSignal): Promise<'approve' | 'reject' | undefined> {
+export async function askPerson(context: CliContext, approval: ApprovalView, signal: AbortSignal): Promise<Decision | undefined> {
+  const { prompt, read } = approval.kind === 'question' ? answering(approval) : APPROVING;
   await drain(context, signal);
   if (signal.aborted) return undefined;
   const reader = createInterface({
@@ -42,9 +46,8 @@ export async function askPerson(context: CliContext, question: string, signal: A
   reader.on('SIGINT', () => context.signals.emit('SIGINT'));
   try {
     for (;;) {
-      const answer = (await reader.question(question, { signal })).trim().toLowerCase();
-      if (answer === 'y' || answer === 'yes') return 'approve';
-      if (answer === 'n' || answer === 'no' || answer === '') return 'reject';
+      const decision = read((await reader.question(prompt, { signal })).trim());
+      if (decision) return decision;
     }
   } catch (error) {
     if (signal.aborted) return undefined;
@@ -53,6 +56,34 @@ export async function askPerson(context: CliContext, question: string, signal: A
     reader.close();
     context.stdin.pause();
   }
+}
+
+interface Question {
+  readonly prompt: string;
+  /** What was typed as a decision; undefined = ask again. */
+  read(line: string): Decision | undefined;
+}
+
+const APPROVING: Question = {
+  prompt: '  Approve? [y/N] ',
+  read(line) {
+    const word = line.toLowerCase();
+    if (word === 'y' || word === 'yes') return { decision: 'approve' };
+    return word === 'n' || word === 'no' || word === '' ? { decision: 'reject' } : undefined;
+  },
+};
+
+function answering({ arguments: { choices }, argumentsCut }: ApprovalView): Question {
+  const only = !argumentsCut && Array.isArray(choices) ? choices.filter((choice) => typeof choice === 'string') : [];
+  return {
+    prompt: only.length > 0 ? `  Answer (1-${only.length}, or its text; Enter alone gives none) ` : '  Answer (Enter alone gives none) ',
+    read(line) {
+      if (line === '') return { decision: 'reject', reason: NO_ANSWER };
+      if (only.length === 0) return { decision: 'answer', answer: line };
+      const chosen = only.find((choice) => choice === line) ?? only[Number(line) - 1];
+      return chosen === undefined ? undefined : { decision: 'answer', answer: chosen };
+    },
+  };
 }
 
 async function drain({ stdin }: CliContext, signal: AbortSignal): Promise<void> {

@@ -13,6 +13,7 @@ Environment and .env: docs/cli.md`;
 
 const URL_OPTION = ['--url <address>', 'a server elsewhere, with HANDRAIL_SECRET [env: HANDRAIL_URL]'] as const;
 const JSON_OPTION = ['--json', 'results as JSON on stdout'] as const;
+const DEPLOYMENT_OPTION = ['--deployment', "the whole deployment's, which the operator's tenant may change"] as const;
 const PENDING_OPTION = ['--non-tty-pending', 'without a terminal: leave approvals to people instead of rejecting'] as const;
 
 /** The command line `handrail`. Each command is loaded when it is called; failures end in an exit code, never in a throw. */
@@ -34,6 +35,7 @@ export function createCli(context: CliContext = processContext()): Commander {
   addRunCommands(cli, context);
   addRunsCommands(cli, context);
   addApprovalCommands(cli, context);
+  addPolicyCommands(cli, context);
   addServerCommands(cli, context);
   return cli;
 }
@@ -83,16 +85,56 @@ function addApprovalCommands(cli: Commander, context: CliContext): void {
   addList(cli.command('approvals').description('what people are asked to decide'))
     .option('--status <status>', 'pending (default), approved, edited, rejected, answered, expired, cancelled or all')
     .action(act(context, async () => (await import('./commands/approvals.ts')).listApprovals));
-  for (const decision of ['approve', 'reject'] as const)
+  addDecision(
     cli
-      .command(`${decision} <approvalId>`)
-      .description(decision === 'approve' ? 'let a call run' : 'refuse a call; the agent is told why')
-      .option('--reason <text>', 'kept with the decision; the agent reads it')
-      .option('--wait', 'see the run through afterwards (always, when no server runs)')
-      .option(...PENDING_OPTION)
+      .command('approve <approvalId>')
+      .description('let a call run')
+      .option('--reason <text>', 'kept with the decision; the agent reads it'),
+  ).action(act(context, async () => (await import('./commands/approvals.ts')).approve));
+  addDecision(
+    cli
+      .command('reject <approvalId>')
+      .description('refuse a call, or to answer; the agent is told why')
+      .option('--reason <text>', 'kept with the decision; the agent reads it'),
+  ).action(act(context, async () => (await import('./commands/approvals.ts')).reject));
+  addDecision(cli.command('answer <approvalId> <text>').description('answer what an agent asks with ask_user')).action(
+    act(context, async () => (await import('./commands/approvals.ts')).answer),
+  );
+}
+
+function addDecision(command: Commander): Commander {
+  return command
+    .option('--wait', 'see the run through afterwards (always, when no server runs)')
+    .option(...PENDING_OPTION)
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION);
+}
+
+function addPolicyCommands(cli: Commander, context: CliContext): void {
+  const show = act(context, async () => (await import('./commands/policy.ts')).showPolicy);
+  const shown = (command: Commander): Commander => command.option('--history', 'every version there was').action(show);
+  const policy = cli
+    .command('policy')
+    .description('the live policy, which running runs go by from their next call on; it only tightens')
+    .enablePositionalOptions()
+    .option(...DEPLOYMENT_OPTION)
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION);
+  shown(policy);
+  const add = (name: string, description: string): Commander =>
+    policy
+      .command(name)
+      .description(description)
+      .option(...DEPLOYMENT_OPTION)
       .option(...URL_OPTION)
-      .option(...JSON_OPTION)
-      .action(act(context, async () => (await import('./commands/approvals.ts'))[decision]));
+      .option(...JSON_OPTION);
+  shown(add('show', 'what it adds to the configuration, who set it and when'));
+  add('set <tool> <policy>', 'allow, confirm or deny; <tool> is a name, an alias or a glob such as "web_*"').action(
+    act(context, async () => (await import('./commands/policy.ts')).setPolicy),
+  );
+  add('unset <tool>', 'return to what the configuration says').action(
+    act(context, async () => (await import('./commands/policy.ts')).unsetPolicy),
+  );
 }
 
 function addServerCommands(cli: Commander, context: CliContext): void {

@@ -2,8 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { problemSchema } from '../api/problem.ts';
 import { type ApprovalView, approvalViewSchema } from '../api/views/approval-view.ts';
+import { type PolicyView, policyHistorySchema, policyViewSchema } from '../api/views/policy-view.ts';
 import { type RunView, runBriefSchema, runSummarySchema, runViewSchema } from '../api/views/run-view.ts';
 import { HandrailError } from '../core/errors.ts';
+import type { GuardConstraints } from '../core/guard/constraints.ts';
 import { placedEventSchema } from '../core/loop/event.ts';
 
 /** Kinds of events that a newer server may have do not stop a reader. */
@@ -43,6 +45,15 @@ interface NewRun {
   readonly constraints?: { readonly max_iterations: number } | undefined;
 }
 
+export interface Decision {
+  readonly decision: 'approve' | 'reject' | 'answer';
+  readonly reason?: string | undefined;
+  /** With `answer`. */
+  readonly answer?: string | undefined;
+}
+
+export type PolicyScope = PolicyView['scope'];
+
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The HTTP API as the CLI uses it. Every failure is a HandrailError with the server's own code, message, field and advice. */
@@ -55,7 +66,11 @@ export interface ApiClient {
   cancelRun(runId: string): Promise<RunBrief>;
   listApprovals(query: Query): Promise<z.infer<typeof approvalListSchema>>;
   getApproval(approvalId: string): Promise<ApprovalView>;
-  decide(approvalId: string, decision: { decision: 'approve' | 'reject'; reason?: string | undefined }): Promise<ApprovalView>;
+  decide(approvalId: string, decision: Decision): Promise<ApprovalView>;
+  getPolicy(scope: PolicyScope): Promise<PolicyView>;
+  /** `version`: the one that was seen. Errors: CONFLICT when it is another by now. */
+  putPolicy(scope: PolicyScope, version: number, guard: GuardConstraints): Promise<PolicyView>;
+  listPolicyHistory(scope: PolicyScope): Promise<z.infer<typeof policyHistorySchema>>;
   listTools(): Promise<z.infer<typeof toolListSchema>>;
   health(): Promise<z.infer<typeof healthSchema>>;
 }
@@ -72,13 +87,14 @@ export interface ClientOptions {
 
 export function createClient({ url, secret }: ClientOptions): ApiClient {
   const base = url.replace(/\/+$/, '');
-  const send = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response> => {
+  const send = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, ifMatch?: string): Promise<Response> => {
     try {
       return await fetch(`${base}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${secret}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -113,6 +129,10 @@ export function createClient({ url, secret }: ClientOptions): ApiClient {
     listApprovals: (query) => get(approvalListSchema, '/approvals', query),
     getApproval: (approvalId) => get(approvalViewSchema, approval(approvalId)),
     decide: (approvalId, decision) => post(approvalViewSchema, approval(approvalId), decision),
+    getPolicy: (scope) => get(policyViewSchema, '/policy', { scope }),
+    putPolicy: async (scope, version, guard) =>
+      read(policyViewSchema, await send('PUT', `/policy${queryText({ scope })}`, { guard }, `"${version}"`), 'PUT /policy'),
+    listPolicyHistory: (scope) => get(policyHistorySchema, '/policy/history', { scope, limit: 100 }),
     listTools: () => get(toolListSchema, '/tools'),
     health: () => get(healthSchema, '/health'),
   };

@@ -2,7 +2,7 @@ import type { ApprovalView } from '../api/views/approval-view.ts';
 import type { RunView } from '../api/views/run-view.ts';
 import { HandrailError } from '../core/errors.ts';
 import { askPerson, isAttended, showApproval } from './ask-person.ts';
-import type { ApiClient } from './client.ts';
+import type { ApiClient, Decision } from './client.ts';
 import type { Command } from './command.ts';
 import { Interrupted } from './failure.ts';
 import { pauseOr } from './interrupt.ts';
@@ -32,7 +32,7 @@ export async function decideApprovals(command: Command, run: RunView, options: D
   for (const approval of run.approvals) {
     showApproval(approval, command.screen, Date.now());
     if (attended) await decideAttended(command, approval, options);
-    else await send(options.client, approval, 'reject', UNATTENDED);
+    else await send(options.client, approval, { decision: 'reject', reason: UNATTENDED });
   }
   return 'decided';
 }
@@ -43,13 +43,13 @@ async function decideAttended({ context, screen }: Command, approval: ApprovalVi
   const asked = new AbortController();
   const watching = watch(client, approval, elsewhere, AbortSignal.any([signal, asked.signal]));
   try {
-    const answer = await askPerson(context, '  Approve? [y/N] ', AbortSignal.any([signal, elsewhere.signal]));
+    const decision = await askPerson(context, approval, AbortSignal.any([signal, elsewhere.signal]));
     if (signal.aborted) {
       screen.line();
       throw new Interrupted(options.onInterrupt);
     }
-    if (answer === undefined) screen.line('\n  decided elsewhere');
-    else await send(client, approval, answer);
+    if (decision === undefined) screen.line('\n  decided elsewhere');
+    else await send(client, approval, decision);
   } finally {
     asked.abort();
     await watching;
@@ -64,12 +64,9 @@ async function watch(client: ApiClient, { approvalId }: ApprovalView, elsewhere:
   }
 }
 
-async function send(client: ApiClient, { approvalId }: ApprovalView, decision: 'approve' | 'reject', reason?: string): Promise<void> {
+async function send(client: ApiClient, { approvalId }: ApprovalView, decision: Decision): Promise<void> {
   try {
-    await client.decide(approvalId, {
-      decision,
-      ...(reason === undefined ? {} : { reason }),
-    });
+    await client.decide(approvalId, decision);
   } catch (error) {
     // Too late: the event log shows what became of it.
     if (!(error instanceof HandrailError && (error.code === 'ALREADY_DECIDED' || error.code === 'EXPIRED'))) throw error;

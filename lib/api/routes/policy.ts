@@ -1,42 +1,15 @@
 import * as z from 'zod';
 import { HandrailError } from '../../core/errors.ts';
 import { policyOwner } from '../../core/guard/change-policy.ts';
-import { guardConstraintsSchema, storedGuardSchema } from '../../core/guard/constraints.ts';
+import { guardConstraintsSchema } from '../../core/guard/constraints.ts';
 import type { LivePolicy } from '../../core/guard/policy.ts';
-import { nextCursorSchema, pagingShape } from '../paging.ts';
+import { pagingShape } from '../paging.ts';
 import type { Principal } from '../principal.ts';
 import { HttpError } from '../problem.ts';
 import { defineRoute } from '../route.ts';
 import { schemaNames } from '../schema-names.ts';
 import type { ApiServices } from '../services.ts';
-
-const scopeShape = {
-  scope: z
-    .enum(['tenant', 'deployment'])
-    .default('tenant')
-    .describe("Your tenant's, or the whole deployment's, which the operator's tenant changes"),
-};
-const versionShape = {
-  version: z.int().nonnegative().describe('0 = nobody has ever set one'),
-  guard: storedGuardSchema.describe('What it adds to the deployed configuration'),
-  updatedAt: z.number().optional(),
-  updatedBy: z.string().optional().describe('Shown to the tenant whose policy it is'),
-};
-
-/** A live policy as it stands (design 5.4). Times are ms since 1970. */
-export const policyViewSchema = z
-  .object({
-    ...scopeShape,
-    ...versionShape,
-    deployed: storedGuardSchema.describe('What the configuration says; a live policy tightens it and never loosens it'),
-  })
-  .register(schemaNames, { id: 'Policy' });
-export type PolicyView = z.infer<typeof policyViewSchema>;
-
-const policyVersionSchema = z.object(versionShape).register(schemaNames, { id: 'PolicyVersion' });
-const historySchema = z
-  .object({ versions: z.array(policyVersionSchema), cursor: nextCursorSchema })
-  .register(schemaNames, { id: 'PolicyHistory' });
+import { type PolicyView, policyHistorySchema, type policyVersionSchema, policyViewSchema, scopeShape } from '../views/policy-view.ts';
 
 const policyBody = z
   .strictObject({ guard: guardConstraintsSchema.describe('The policy whole; what it leaves out returns to the deployed value') })
@@ -88,7 +61,7 @@ export const listPolicyHistory = defineRoute({
   summary: 'Every version of the live policy, newest first: who set it, when, and what it said',
   access: 'policy',
   query: z.strictObject({ ...scopeShape, ...pagingShape }),
-  answer: { status: 200, description: 'A page of versions', schema: historySchema },
+  answer: { status: 200, description: 'A page of versions', schema: policyHistorySchema },
   async handle({ principal, query }, services) {
     const { scope, limit, cursor } = query;
     const owner = policyOwner(scope, principal.tenant);

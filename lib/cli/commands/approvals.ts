@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { approvalStatuses } from '../../core/guard/approvals/suspension.ts';
 import { parseApprovalId } from '../../core/ids.ts';
+import type { Decision } from '../client.ts';
 import type { Command, Handler } from '../command.ts';
 import { withConnection } from '../connection.ts';
 import { columns, duration, oneLine } from '../display-text.ts';
@@ -50,17 +51,14 @@ export const listApprovals: Handler = async (command, _args, raw) => {
 };
 
 /** `handrail approve <approvalId>` */
-export const approve: Handler = (command, args, raw) => decide(command, args, raw, 'approve');
+export const approve: Handler = (command, args, raw) => decide(command, args, raw, { decision: 'approve' });
 /** `handrail reject <approvalId>` */
-export const reject: Handler = (command, args, raw) => decide(command, args, raw, 'reject');
+export const reject: Handler = (command, args, raw) => decide(command, args, raw, { decision: 'reject' });
+/** `handrail answer <approvalId> <text>` */
+export const answer: Handler = (command, args, raw) => decide(command, args, raw, { decision: 'answer', answer: args[1] ?? '' });
 
 /** Without a server one is started here, and the run that goes on is seen to its end: it has nowhere else to go on. */
-async function decide(
-  command: Command,
-  [approvalId = '']: readonly string[],
-  raw: unknown,
-  decision: 'approve' | 'reject',
-): Promise<ExitCode> {
+async function decide(command: Command, [approvalId = '']: readonly string[], raw: unknown, decision: Decision): Promise<ExitCode> {
   const { url, json, reason, wait, nonTtyPending } = parseOptions(decideSchema, raw);
   const runId = parseApprovalId(approvalId)?.runId;
   if (runId === undefined) throw usageError(`${approvalId} is not an approval id; "handrail approvals" lists them`);
@@ -69,7 +67,7 @@ async function decide(
       const { client, kind } = connection;
       const { step } = await client.getRun(runId);
       const decided = await client.decide(approvalId, {
-        decision,
+        ...decision,
         ...(reason === undefined ? {} : { reason }),
       });
       if (wait || kind === 'own')

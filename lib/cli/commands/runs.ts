@@ -9,6 +9,7 @@ import { EXIT } from '../exit-codes.ts';
 import { parseOptions } from '../failure.ts';
 import { interruptible } from '../interrupt.ts';
 import { printJson } from '../print-json.ts';
+import { constraintRows } from '../rule-rows.ts';
 import { seeThrough } from './run.ts';
 
 const baseSchema = z.object({
@@ -140,6 +141,7 @@ function describe(run: RunView): string[] {
     ],
     ['at work', run.callsInFlight.map(({ tool, callId }) => `${tool} (${callId})`).join(', ')],
     ...run.approvals.map(({ approvalId, tool, reason }) => ['waits for', `${approvalId}  ${tool}: ${oneLine(reason, 200)}`]),
+    ...constraintRows(run.constraints).map((text, index) => [index === 0 ? 'limits' : '', text]),
     ['error', run.error === undefined ? '' : `${run.error.code}: ${oneLine(run.error.message, 1_000)}`],
     ['input', oneLine(run.input, 500)],
   ];

@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RunView } from '../../../lib/api/views/run-view.ts';
 import { decideApprovals } from '../../../lib/cli/decisions.ts';
 import { loadEnvironment } from '../../../lib/cli/environment.ts';
@@ -25,9 +25,11 @@ function decide(context: FakeContext, run: RunView, client: FakeClient, over: { 
 }
 
 /** The person types once the question stands there. */
-async function type(context: FakeContext, ...answers: string[]): Promise<void> {
+const type = (context: FakeContext, ...answers: string[]): Promise<void> => typeAfter(context, QUESTION, ...answers);
+
+async function typeAfter(context: FakeContext, prompt: string, ...answers: string[]): Promise<void> {
   for (const [index, answer] of answers.entries()) {
-    while (context.err().split(QUESTION).length < index + 2) await pause(1);
+    while (context.err().split(prompt).length < index + 2) await pause(1);
     await turn();
     context.stdin.write(answer);
   }
@@ -72,6 +74,39 @@ test('what was typed before the question is no answer to it', async () => {
   const client = fakeClient({ run: () => run });
   await Promise.all([decide(context, run, client), type(context, 'n\r')]);
   expect(client.decided).toEqual([{ approvalId: approval?.approvalId, decision: 'reject' }]);
+});
+
+describe('a question of the agent', () => {
+  const asked = (choices: string[] | undefined) => {
+    const view = fakeView('waiting', ['ask_user']);
+    for (const one of view.approvals)
+      Object.assign(one, { kind: 'question', arguments: { question: 'Which colour?', ...(choices ? { choices } : {}) } });
+    return view;
+  };
+  test.each([
+    [['red', 'blue'], 'blue\r', { decision: 'answer', answer: 'blue' }],
+    [['red', 'blue'], '2\r', { decision: 'answer', answer: 'blue' }],
+    [['2', '1'], '1\r', { decision: 'answer', answer: '1' }],
+    [undefined, ' as you like \r', { decision: 'answer', answer: 'as you like' }],
+    [['red'], '\r', { decision: 'reject', reason: 'the person gave no answer' }],
+    [undefined, '\r', { decision: 'reject', reason: 'the person gave no answer' }],
+  ])('of the choices %j is answered by %j', async (choices, typed, decision) => {
+    const view = asked(choices);
+    const context = fakeContext({ terminal: true });
+    const client = fakeClient({ run: () => view });
+    await Promise.all([decide(context, view, client), typeAfter(context, 'Answer (', typed)]);
+    expect(context.err()).toContain('ask_user asks you a question');
+    expect(context.err()).toContain('question: Which colour?');
+    expect(client.decided).toEqual([{ approvalId: view.approvals[0]?.approvalId, ...decision }]);
+  });
+
+  test('is asked again while the answer is none of its choices', async () => {
+    const view = asked(['red', 'blue']);
+    const context = fakeContext({ terminal: true });
+    const client = fakeClient({ run: () => view });
+    await Promise.all([decide(context, view, client), typeAfter(context, 'Answer (', 'green\r', '3\r', '0\r', 'red\r')]);
+    expect(client.decided).toMatchObject([{ decision: 'answer', answer: 'red' }]);
+  });
 });
 
 test('each approval of a stop is a question of its own', async () => {

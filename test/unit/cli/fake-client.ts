@@ -1,6 +1,6 @@
 import { approvalViews } from '../../../lib/api/views/approval-view.ts';
 import { type RunView, runView } from '../../../lib/api/views/run-view.ts';
-import type { ApiClient, EventList, ShownEvent } from '../../../lib/cli/client.ts';
+import type { ApiClient, Decision, EventList, ShownEvent } from '../../../lib/cli/client.ts';
 import { HandrailError } from '../../../lib/core/errors.ts';
 import type { Run } from '../../../lib/core/loop/run.ts';
 import { fakeRun, fakeSuspension, NOW } from '../api/fake-services.ts';
@@ -12,7 +12,7 @@ export function fakeView(status: RunView['status'], tools: readonly string[] = [
 }
 
 export interface FakeClient extends ApiClient {
-  readonly decided: { approvalId: string; decision: string; reason?: string | undefined }[];
+  readonly decided: ({ approvalId: string } & Decision)[];
   readonly asked: number[];
 }
 
@@ -58,6 +58,9 @@ export function fakeClient(script: {
     listRuns: unused,
     cancelRun: unused,
     listApprovals: unused,
+    getPolicy: unused,
+    putPolicy: unused,
+    listPolicyHistory: unused,
     listTools: unused,
     health: unused,
   };

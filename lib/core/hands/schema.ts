@@ -16,13 +16,41 @@ const COMPOSING = ['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', 'depe
  */
 export function checkParameters(definition: Pick<ToolDefinition, 'name' | 'parameters'>): void {
   validatorOf(definition);
-  const checker = createAjv(true);
+  checker ??= createAjv(true);
   if (checker.validateSchema(closed(definition.parameters)) !== true)
     throw refuse(definition, `are not JSON Schema: ${checker.errorsText().slice(0, 300)}`);
 }
 
+/**
+ * Checks any value against any schema, taken as it is: what it does not mention is allowed. An empty list = valid. Compiled once
+ * per schema object. Throws BAD_REQUEST as `validatorOf` does, and for a schema that is asynchronous.
+ */
+export function valueValidatorOf(schema: JsonObject): (value: Json) => readonly ErrorObject[] {
+  const known = compiledValues.get(schema);
+  if (known) return known;
+  const { $schema: _dialect, $id: _id, ...plain } = schema;
+  if (plain['$async'] === true) throw unusable('it is asynchronous');
+  if (depthOf(schema) > JSON_DEPTH) throw unusable(`it is nested deeper than ${JSON_DEPTH} levels`);
+  if (jsonBytes(schema) > SCHEMA_BYTES) throw unusable(`it is over ${SCHEMA_BYTES} bytes`);
+  try {
+    ajv ??= createAjv(false);
+    const validate = ajv.compile(plain);
+    const check = (value: Json): readonly ErrorObject[] => (validate(value) ? [] : [...(validate.errors ?? [])]);
+    compiledValues.set(schema, check);
+    return check;
+  } catch (error) {
+    throw unusable(error instanceof Error ? error.message.slice(0, 300) : 'unknown error', error);
+  }
+}
+
+function unusable(why: string, cause?: unknown): HandrailError {
+  return new HandrailError('BAD_REQUEST', `not a JSON Schema that can be used: ${why}`, cause === undefined ? {} : { cause });
+}
+
+const compiledValues = new WeakMap<JsonObject, (value: Json) => readonly ErrorObject[]>();
 const compiled = new WeakMap<JsonObject, Validate>();
 let ajv: Ajv2020 | undefined;
+let checker: Ajv2020 | undefined;
 
 /**
  * Checks arguments against a tool's `parameters`; an empty list = valid. Compiled once per definition. Unknown arguments are

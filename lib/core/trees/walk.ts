@@ -1,0 +1,164 @@
+import type { Json } from '../json.ts';
+import { jsonBytes } from '../json.ts';
+import { TREE } from '../limits.ts';
+import { failure, type Place, type Ready, RUNNING, SUCCESS, type Verdict, type Walk } from './node.ts';
+import { definitionOf } from './nodes/index.ts';
+import { placesUnder } from './places.ts';
+import type { NodeState, TreeState } from './state.ts';
+
+interface WalkInput {
+  readonly state: TreeState;
+  readonly blackboard: Readonly<Record<string, Json>>;
+  readonly now: number;
+  readonly activeMs: number;
+  /** Only see how far things are: no condition is judged, nothing is set. */
+  readonly looking?: boolean;
+}
+
+/** One way through a tree, from the root: what each node has come to, and which leaves are ready. Changes copies only. */
+export class TreeWalk implements Walk {
+  readonly now: number;
+  readonly activeMs: number;
+  readonly verdicts = new Map<string, Verdict>();
+  readonly warnings: { readonly path: string; readonly message: string }[] = [];
+  readonly #looking: boolean;
+  readonly #states: Map<string, NodeState>;
+  /** A copy; keys that nodes write begin with a letter, so none reaches for a prototype. */
+  readonly #blackboard: Record<string, Json>;
+  #blackboardBytes: number | undefined;
+  #ready: Ready[] = [];
+  #covers = 0;
+
+  constructor({ state, blackboard, now, activeMs, looking = false }: WalkInput) {
+    this.now = now;
+    this.activeMs = activeMs;
+    this.#looking = looking;
+    this.#states = new Map(Object.entries(state));
+    this.#blackboard = { ...blackboard };
+  }
+
+  /** Goes through the tree anew; what was noted and written before stays. */
+  from(root: Place): Verdict {
+    this.#ready = [];
+    this.#covers = 0;
+    return this.visit(root);
+  }
+
+  get blackboard(): Readonly<Record<string, Json>> {
+    return this.#blackboard;
+  }
+
+  get state(): TreeState {
+    return Object.fromEntries(this.#states);
+  }
+
+  get ready(): readonly Ready[] {
+    return this.#ready;
+  }
+
+  visit(place: Place): Verdict {
+    const verdict = definitionOf(place.node.type)?.visit(place, this) ?? failure(place, `there is no node type "${place.node.type}"`);
+    this.verdicts.set(place.path, verdict);
+    return verdict;
+  }
+
+  visitCovered(place: Place): Verdict {
+    this.#covers += 1;
+    const verdict = this.visit(place);
+    this.#covers -= 1;
+    return verdict;
+  }
+
+  isCovered(): boolean {
+    return this.#covers > 0;
+  }
+
+  own({ path }: Place): NodeState {
+    return this.#states.get(path) ?? {};
+  }
+
+  note({ path }: Place, state: NodeState): void {
+    this.#states.set(path, state);
+  }
+
+  forget(place: Place): void {
+    for (const below of placesUnder(place)) {
+      const kept = definitionOf(below.node.type)?.onForget?.(this.own(below));
+      this.verdicts.delete(below.path);
+      if (kept) this.#states.set(below.path, kept);
+      else this.#states.delete(below.path);
+    }
+  }
+
+  once(place: Place, act: () => string | undefined): Verdict {
+    const { status, error = '' } = this.own(place);
+    if (status !== undefined) return status === 'success' ? SUCCESS : failure(place, error);
+    if (this.#looking) return RUNNING;
+    const problem = act();
+    if (problem === undefined) {
+      this.note(place, { status: 'success' });
+      return SUCCESS;
+    }
+    this.fail(place, problem);
+    return failure(place, problem);
+  }
+
+  leaf(ready: Ready): Verdict {
+    const { status, error = '' } = this.own(ready.place);
+    if (status === undefined) return this.ask(ready);
+    return status === 'success' ? SUCCESS : failure(ready.place, error);
+  }
+
+  ask(ready: Ready): Verdict {
+    this.#ready.push(ready);
+    return RUNNING;
+  }
+
+  /** A leaf that could not even be handed out. */
+  fail(place: Place, message: string): void {
+    this.note(place, failedState(message));
+  }
+
+  write(key: string, value: Json): string | undefined {
+    const before = Object.hasOwn(this.#blackboard, key) ? this.#blackboard[key] : undefined;
+    this.#blackboardBytes ??= jsonBytes(this.#blackboard);
+    const bytes = this.#blackboardBytes + entryBytes(key, value) - (before === undefined ? 0 : entryBytes(key, before));
+    if (bytes > TREE.blackboardBytes)
+      return `RESOURCE_EXHAUSTED: the blackboard holds at most ${TREE.blackboardBytes} bytes, with "${key}" it would be ${bytes}`;
+    this.#blackboardBytes = bytes;
+    this.#blackboard[key] = value;
+    return undefined;
+  }
+
+  warn({ path }: Place, message: string): void {
+    this.warnings.push({ path, message });
+  }
+
+  mark(): number {
+    return this.#ready.length;
+  }
+
+  drop(mark: number): void {
+    this.#ready.length = mark;
+  }
+
+  capWaits(mark: number, ms: number): void {
+    this.#ready = this.#ready.map((ready, index) => (index >= mark && ready.kind === 'wait' && ready.ms > ms ? { ...ready, ms } : ready));
+  }
+}
+
+export function failedState(message: string): NodeState {
+  return { status: 'failure', error: message.slice(0, TREE.errorCharacters).toWellFormed() };
+}
+
+/** With its comma and colon. */
+function entryBytes(key: string, value: Json): number {
+  return jsonBytes(key) + jsonBytes(value) + 2;
+}
+
+/** How far a tree is by its state alone, by path: nodes that were not reached are missing. Nothing is carried out. */
+export function look(root: Place, state: TreeState): ReadonlyMap<string, Verdict> {
+  const walk = new TreeWalk({ state, blackboard: {}, now: 0, activeMs: 0, looking: true });
+  walk.from(root);
+  return walk.verdicts;
+}

@@ -1,18 +1,8 @@
-/** Control and format characters and separators: what a terminal obeys instead of showing. Joiners belong to words and emoji. */
-const OBEYED = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\n\t\u200c\u200d]]/gv;
+import { visible } from '../core/visible.ts';
 
-/**
- * Text of a model, a tool or a server, made safe to show: what a terminal would obey is written out, so that it can
- * neither move the cursor nor make an approval look like another. Keeps line breaks and tabs.
- */
-export function visible(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replace(OBEYED, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`)
-    .toWellFormed();
-}
+export { visible };
 
-/** The same on one line, at most `characters` long. */
+/** What `visible` gives, on one line, at most `characters` long. */
 export function oneLine(text: string, characters: number): string {
   const line = visible(text.slice(0, 4 * characters))
     .replaceAll(/\s*\n\s*/g, ' ⏎ ')

@@ -51,6 +51,18 @@ export const configSchema = z.strictObject({
   /** What tools may declare at most; same shape as a tool's permissions. */
   security: permissionsSchema.default({
     filesystem: { read: ['**'], write: ['**'] },
+
+/** An address that is told. Names are of secrets in Secrets Manager; on a laptop the environment gives their values. */
+const webhookSchema = z
+  .strictObject({
+    url: z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' }).optional(),
+    /** Instead of `url`, where that is a secret itself, as with Slack. */
+    url_secret: z.string().min(1).optional(),
+    /** Key of the signature; absent = unsigned. */
+    signing_secret: z.string().min(1).optional(),
+    format: z.enum(['slack', 'json']).default('slack'),
+  })
+  .refine(({ url, url_secret }) => (url === undefined) !== (url_secret === undefined), 'give either url or url_secret');
     network: { allowedDomains: ['*'], allowedPorts: [80, 443] },
     execution: { allowedCommands: ['*'] },
   }),
@@ -96,3 +108,20 @@ export const configSchema = z.strictObject({
 });
 export type Config = z.infer<typeof configSchema>;
 export type ConfigInput = z.input<typeof configSchema>;
+  /** How people are told that they are asked (design 5.3); none: they look for themselves. */
+  notices: z
+    .strictObject({
+      /** Where people reach the API; absent = its own address. */
+      base_url: z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' }).optional(),
+      webhook: webhookSchema.optional(),
+      sns_topic_arn: z
+        .string()
+        .regex(/^arn:[a-z-]+:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/, 'not the ARN of a standard topic')
+        .optional(),
+      /** Name or ARN. */
+      event_bus: z
+        .string()
+        .regex(/^(?:arn:[a-z-]+:events:[a-z0-9-]+:\d{12}:event-bus\/)?[A-Za-z0-9._/-]{1,256}$/, 'not the name or ARN of an event bus')
+        .optional(),
+    })
+    .prefault({}),

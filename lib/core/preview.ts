@@ -1,3 +1,4 @@
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { PREVIEW_CHARACTERS } from './limits.ts';
 
 /** What looks like a secret, once: patterns whose match is shown as `***`. */
@@ -18,6 +19,23 @@ export function maskSecrets(text: string): string {
   let masked = text.replace(SECRET_FIELD, '$1***');
   for (const pattern of SECRETS) masked = masked.replace(pattern, '***');
   return masked;
+}
+
+/** The same for a JSON value: every text in it, and every text under a name that says it is a secret. */
+export function maskJson(value: JsonObject): JsonObject;
+export function maskJson(value: Json): Json;
+export function maskJson(value: Json): Json {
+  if (typeof value === 'string') return maskSecrets(value);
+  if (Array.isArray(value)) return value.map((item) => maskJson(item));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, isSecretField(key, item) ? MASK : maskJson(item)]));
+}
+
+/** What stands in place of a secret. */
+export const MASK = '***';
+
+function isSecretField(key: string, value: Json): boolean {
+  return typeof value === 'string' && value !== '' && maskSecrets(`${JSON.stringify(key)}:"x"`).endsWith(`:"${MASK}"`);
 }
 
 /** The first 500 characters for people, secrets masked, no character parted (design section 10). */

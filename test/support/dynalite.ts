@@ -7,11 +7,13 @@ import {
   type RequestInfo,
 } from '../../lib/adapters/stores/dynamodb/client.ts';
 import { dynamoGuardStore } from '../../lib/adapters/stores/dynamodb/guard-store.ts';
+import { dynamoLinkStore } from '../../lib/adapters/stores/dynamodb/link-store.ts';
 import { dynamoMemoryStore } from '../../lib/adapters/stores/dynamodb/memory-store.ts';
 import type { DynamoDeps } from '../../lib/adapters/stores/dynamodb/requests.ts';
 import { dynamoRunStore } from '../../lib/adapters/stores/dynamodb/run-store.ts';
 import type { Clock, Random } from '../../lib/core/ports/clock.ts';
 import type { GuardStore } from '../../lib/core/ports/guard-store.ts';
+import type { LinkStore } from '../../lib/core/ports/link-store.ts';
 import type { MemoryStore } from '../../lib/core/ports/memory-store.ts';
 import type { RunStore } from '../../lib/core/ports/run-store.ts';
 
@@ -22,6 +24,7 @@ export interface StoreSet {
 }
 
 export interface TestStores extends StoreSet {
+  readonly links: LinkStore;
   readonly deps: DynamoDeps;
   readonly database: LocalDynamo;
   /** Every request sent so far, in order. */
@@ -50,9 +53,16 @@ export async function startTestStores(options: { path?: string; socketPath?: str
 export function connectStores(
   database: Pick<LocalDynamo, 'tables'>,
   connection: Omit<DynamoClientOptions, 'onRequest'>,
-): StoreSet & Pick<TestStores, 'deps' | 'requests'> {
+): StoreSet & Pick<TestStores, 'deps' | 'requests' | 'links'> {
   const requests: RequestInfo[] = [];
   const client = createDynamoClient({ ...connection, onRequest: (info) => requests.push(info) });
   const deps: DynamoDeps = { client, tables: database.tables, clock, random };
-  return { deps, requests, runs: dynamoRunStore(deps), guard: dynamoGuardStore(deps), memory: dynamoMemoryStore(deps) };
+  return {
+    deps,
+    requests,
+    runs: dynamoRunStore(deps),
+    guard: dynamoGuardStore(deps),
+    links: dynamoLinkStore(deps),
+    memory: dynamoMemoryStore(deps),
+  };
 }

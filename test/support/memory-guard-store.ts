@@ -1,6 +1,7 @@
 import { unreachable } from '../../lib/core/errors.ts';
 import {
   type Approval,
+  MAX_LINKS,
   pendingCalls,
   type Suspension,
   type SuspensionChange,
@@ -60,7 +61,6 @@ export function memoryGuardStore(state: MemoryState, gate: Gate): GuardStore {
       state.policies.set(tenant, stored(livePolicySchema, policy));
       return true;
     },
-  };
     async keepPolicy(tenant, policy) {
       await gate('keepPolicy');
       const others = (state.keptPolicies.get(tenant) ?? []).filter(({ version }) => version !== policy.version);
@@ -70,6 +70,7 @@ export function memoryGuardStore(state: MemoryState, gate: Gate): GuardStore {
       await gate('listKeptPolicies');
       return pageOf((state.keptPolicies.get(tenant) ?? []).toReversed(), limit, cursor);
     },
+  };
 }
 
 /** The suspension after the change; undefined when its condition does not hold. */
@@ -91,6 +92,15 @@ function changed(suspension: Suspension, change: SuspensionChange): Suspension |
       const { token, execution, now } = change;
       if (suspension.tokens.some((item) => item.token === token)) return suspension;
       return { ...suspension, tokens: [...suspension.tokens, { token, execution, at: now }] };
+    }
+    case 'link': {
+      const links = suspension.links ?? [];
+      if (links.some(({ hash }) => hash === change.link.hash)) return suspension;
+      if (suspension.notifiedAt !== undefined || links.length >= MAX_LINKS) return undefined;
+      return {
+        ...suspension,
+        links: [...links, change.link].sort((a, b) => (`${a.expiresAt}#${a.hash}` < `${b.expiresAt}#${b.hash}` ? -1 : 1)),
+      };
     }
     case 'notified':
       return { ...suspension, notifiedAt: suspension.notifiedAt ?? change.now };

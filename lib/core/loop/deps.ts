@@ -1,4 +1,6 @@
 import type { AgentConfig, Config } from '../config.ts';
+import type { Announcer } from '../guard/approvals/notify.ts';
+import type { CustomCheckers } from '../guard/custom-checkers.ts';
 import type { Registry } from '../hands/registry.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
@@ -21,6 +23,12 @@ export interface LoopDeps {
   /** What `reason` carries out itself, from `createTools`. */
   readonly builtIns: BuiltIns;
   /** The LLM of an agent. */
+  /** Absent: there are none. */
+  readonly skills?: SkillCatalogue | undefined;
+  /** How people are told that they are asked; absent: they look for themselves. */
+  readonly announcer?: Announcer | undefined;
+  /** The operator's own checkers; absent = none. */
+  readonly customCheckers?: CustomCheckers | undefined;
   model(agent: AgentConfig): Promise<Model>;
   /** Name of the Lambda that runs a category's tools. */
   functionName(category: string): string;

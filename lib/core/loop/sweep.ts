@@ -1,5 +1,6 @@
 import { HandrailError } from '../errors.ts';
-import { sweepSuspension } from '../guard/approvals/expire.ts';
+import { sweepSuspension, type Untold } from '../guard/approvals/expire.ts';
+import { notify } from '../guard/approvals/notify.ts';
 import type { RunKey } from '../ids.ts';
 import type { DueItem } from '../ports/run-store.ts';
 import { wakeCancelled } from './cancel.ts';
@@ -39,16 +40,19 @@ export async function recoverAll(deps: LoopDeps): Promise<SweepReport> {
 
 async function sweepItems(deps: LoopDeps, items: readonly DueItem[]): Promise<SweepReport> {
   const report = { runs: 0, suspensions: 0, failed: 0 };
+  const untold: Untold[] = [];
   for (const item of items) {
     try {
       if (item.kind === 'run') await sweepRun(deps, item.key);
-      else await sweepSuspension(deps, item.suspensionId);
+      else untold.push(...[await sweepSuspension(deps, item.suspensionId)].filter((found) => found !== undefined));
       report[item.kind === 'run' ? 'runs' : 'suspensions'] += 1;
     } catch (error) {
       report.failed += 1;
       deps.logger.error('sweep could not settle an item', error, { kind: item.kind });
     }
   }
+  // Last, and no more after one that failed: a channel that does not answer must not keep anything else waiting.
+  for (const { suspension, run } of untold) if (!(await notify(deps, suspension, run))) break;
   return report;
 }
 

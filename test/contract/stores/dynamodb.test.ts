@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { startTestStores, type TestStores } from '../../support/dynalite.ts';
 import { guardStoreContract } from './guard-store.suite.ts';
+import { linkStoreContract } from './link-store.suite.ts';
 import { memoryStoreContract } from './memory-store.suite.ts';
 import { runListsContract } from './run-lists.suite.ts';
 import { runStoreContract } from './run-store.suite.ts';
@@ -17,5 +18,6 @@ describe('the DynamoDB stores', () => {
   runListsContract(() => stores);
   transcriptContract(() => stores);
   guardStoreContract(() => stores);
+  linkStoreContract(() => stores);
   memoryStoreContract(() => stores);
 });

@@ -4,6 +4,8 @@ import {
   approvalDecisionSchema,
   approvalSchema,
   approvalStatuses,
+  type Link,
+  linkSchema,
   type Suspension,
   suspensionSchema,
 } from '../../../core/guard/approvals/suspension.ts';
@@ -27,12 +29,12 @@ export const toPolicyItem = (tenant: string, policy: LivePolicy): Item & ItemKey
   ...policyItemKey(tenant),
   ...toItem(policy, POLICY_TEXT),
 });
-export const fromPolicyItem = (item: Item): LivePolicy => fromItem(livePolicySchema, item, POLICY_TEXT);
-
 export const toKeptPolicyItem = (tenant: string, policy: LivePolicy): Item & ItemKey => ({
   ...keptPolicyItemKey(tenant, policy.version),
   ...toItem(policy, POLICY_TEXT),
 });
+export const fromPolicyItem = (item: Item): LivePolicy => fromItem(livePolicySchema, item, POLICY_TEXT);
+
 /** What conditions and changes need of an approval is apart; the rest never changes and is one text. */
 const storedApprovalSchema = z.object({
   status: z.enum(approvalStatuses),
@@ -46,17 +48,32 @@ const storedTokenSchema = suspensionSchema.shape.tokens.element;
 const storedSuspensionSchema = suspensionSchema.extend({
   approvals: z.record(z.string(), storedApprovalSchema),
   tokens: z.record(z.string(), storedTokenSchema),
+  links: z.set(z.string()).optional(),
 });
+
+/** `<expiresAt>#<hash>`: an element of the set of links. */
+export const linkText = ({ hash, expiresAt }: Link): string => `${expiresAt}#${hash}`;
+
+/** The links of an item, of which nothing else need have been read. */
+export function linksOf(item: Item): Link[] {
+  const { links } = fromItem(z.object({ links: z.set(z.string()).optional() }), item, NO_TEXT);
+  return [...(links ?? [])].sort().map((text) => {
+    const mark = text.indexOf('#');
+    return linkSchema.parse({ expiresAt: Number(text.slice(0, mark)), hash: text.slice(mark + 1) });
+  });
+}
 
 /** `tokenKey`: the attribute a token is kept under, so that adding it twice keeps it once. */
 export function toSuspensionItem(suspension: Suspension, tokenKey: (token: string) => string): Item & ItemKey {
-  const { approvals, tokens, dueAt, ...rest } = suspension;
+  const { approvals, tokens, links = [], dueAt, ...rest } = suspension;
   const due = dueAt ?? earliestExpiry(suspension);
   return {
     ...suspensionItemKey(suspension.suspensionId),
     ...toItem(rest, NO_TEXT),
     approvals: Object.fromEntries(Object.entries(approvals).map(([callId, approval]) => [callId, toStoredApproval(approval)])),
     tokens: Object.fromEntries(tokens.map((token) => [tokenKey(token.token), token])),
+    // The service knows no empty set.
+    ...(links.length === 0 ? {} : { links: new Set(links.map(linkText)) }),
     listKey: listKey(suspension.createdAt, suspension.suspensionId),
     dueShard: DUE_SHARD,
     ...(due === undefined ? {} : { dueAt: due }),
@@ -65,11 +82,12 @@ export function toSuspensionItem(suspension: Suspension, tokenKey: (token: strin
 }
 
 export function fromSuspensionItem(item: Item): Suspension {
-  const { approvals, tokens, ...rest } = fromItem(storedSuspensionSchema, item, NO_TEXT);
+  const { approvals, tokens, links, ...rest } = fromItem(storedSuspensionSchema, item, NO_TEXT);
   const parsed = Object.entries(approvals).map(([callId, stored]): [string, Approval] => [callId, fromStoredApproval(item, stored)]);
   return {
     ...rest,
     approvals: Object.fromEntries(parsed.sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))),
+    ...(links === undefined ? {} : { links: linksOf(item) }),
     tokens: Object.values(tokens).sort((a, b) => a.at - b.at || (a.token < b.token ? -1 : 1)),
   };
 }

@@ -15,7 +15,7 @@ import { jsonBytes } from '../../../core/json.ts';
 import { BATCH_GET_ITEMS, BATCH_WRITE_ITEMS } from '../../../core/limits.ts';
 import type { Clock, Random } from '../../../core/ports/clock.ts';
 import type { Item } from './codec.ts';
-import type { Placeholders } from './expression.ts';
+import { type Placeholders, placeholders } from './expression.ts';
 import type { ItemKey } from './keys.ts';
 import type { TableNames } from './tables.ts';
 
@@ -41,15 +41,25 @@ export async function getItem(deps: DynamoDeps, table: string, key: ItemKey): Pr
 
 export type Keys = { readonly [table: string]: readonly ItemKey[] };
 
-/** Items by key, from one or several tables in one request, found by {@link itemAt}. At most 100 keys; unprocessed ones are asked for again. */
-export async function batchGet(deps: DynamoDeps, keys: Keys, consistent: boolean): Promise<ReadonlyMap<string, Item>> {
+/**
+ * Items by key, from one or several tables in one request, found by {@link itemAt}; with `attributes` only those of them.
+ * At most 100 keys; unprocessed ones are asked for again.
+ */
+export async function batchGet(
+  deps: DynamoDeps,
+  keys: Keys,
+  consistent: boolean,
+  attributes?: readonly string[],
+): Promise<ReadonlyMap<string, Item>> {
   const found = new Map<string, Item>();
   let wanted = Object.entries(keys).filter(([, list]) => list.length > 0);
   if (wanted.reduce((sum, [, list]) => sum + list.length, 0) > BATCH_GET_ITEMS)
     throw new HandrailError('INTERNAL', `more than ${BATCH_GET_ITEMS} keys in one read`);
   for (let round = 0; wanted.length > 0; round++) {
     if (round > 0) await backOff(deps, round);
-    const request = Object.fromEntries(wanted.map(([table, list]) => [table, { Keys: [...list], ConsistentRead: consistent }]));
+    const request = Object.fromEntries(
+      wanted.map(([table, list]) => [table, { Keys: [...list], ConsistentRead: consistent, ...projection(attributes) }]),
+    );
     const answer = await deps.client.send(new BatchGetCommand({ RequestItems: request }));
     for (const [table, items] of Object.entries(answer.Responses ?? {})) for (const item of items) found.set(place(table, item), item);
     wanted = Object.entries(answer.UnprocessedKeys ?? {}).map(([table, left]) => [
@@ -58,6 +68,13 @@ export async function batchGet(deps: DynamoDeps, keys: Keys, consistent: boolean
     ]);
   }
   return found;
+}
+
+function projection(attributes: readonly string[] | undefined) {
+  if (attributes === undefined) return {};
+  const at = placeholders();
+  const ProjectionExpression = ['pk', 'sk', ...attributes].map((attribute) => at.name(attribute)).join(',');
+  return { ProjectionExpression, ...at.attributes() };
 }
 
 /** Those of `keys` that were found, in their order. */
@@ -110,7 +127,7 @@ export async function conditionalUpdate(
   deps: DynamoDeps,
   table: string,
   key: ItemKey,
-  expressions: { readonly at: Placeholders; readonly update: string; readonly condition: string; readonly answer?: 'NONE' | 'ALL_NEW' },
+  expressions: { readonly at: Placeholders; readonly update: string; readonly condition?: string; readonly answer?: 'NONE' | 'ALL_NEW' },
 ): Promise<Conditional> {
   return guarded(deps, table, key, async () => {
     const answer = await deps.client.send(
@@ -118,7 +135,7 @@ export async function conditionalUpdate(
         TableName: table,
         Key: key,
         UpdateExpression: expressions.update,
-        ConditionExpression: expressions.condition,
+        ...(expressions.condition === undefined ? {} : { ConditionExpression: expressions.condition }),
         ...expressions.at.attributes(),
         ReturnValues: expressions.answer ?? 'ALL_NEW',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

@@ -3,6 +3,8 @@ import { unreachable } from '../../../core/errors.ts';
 import {
   type ApprovalDecision,
   type ApprovalStatus,
+  type Link,
+  MAX_LINKS,
   pendingCalls,
   type Suspension,
   type SuspensionChange,
@@ -11,7 +13,7 @@ import { canonicalJson } from '../../../core/json.ts';
 import type { ChangeOutcome } from '../../../core/ports/guard-store.ts';
 import { toText } from './codec.ts';
 import { type Placeholders, placeholders } from './expression.ts';
-import { earliestExpiry, fromSuspensionItem } from './guard-items.ts';
+import { earliestExpiry, fromSuspensionItem, linkText } from './guard-items.ts';
 import { suspensionItemKey } from './keys.ts';
 import { type Conditional, conditionalUpdate, type DynamoDeps, getItem } from './requests.ts';
 
@@ -64,6 +66,8 @@ export async function changeSuspension(deps: DynamoDeps, suspensionId: string, c
       const token = { token: change.token, execution: change.execution, at: change.now };
       return apply(deps, suspensionId, at, `SET ${path}=if_not_exists(${path},${at.value(token)})`);
     }
+    case 'link':
+      return addLink(deps, suspensionId, change.link);
     case 'notified':
       return mark(deps, suspensionId, { notifiedAt: change.now }, false);
     case 'delivered':
@@ -75,6 +79,17 @@ export async function changeSuspension(deps: DynamoDeps, suspensionId: string, c
     default:
       return unreachable(change);
   }
+}
+
+/** A set of texts: it needs no place of its own in items that have none yet, and the same text twice is one. */
+async function addLink(deps: DynamoDeps, suspensionId: string, link: Link): Promise<ChangeOutcome> {
+  const at = placeholders();
+  const [links, notified] = [at.name('links'), at.name('notifiedAt')];
+  const room = `(attribute_not_exists(${links}) OR size(${links})<${at.value(MAX_LINKS)})`;
+  const update = `ADD ${links} ${at.value(new Set([linkText(link)]))}`;
+  const outcome = await apply(deps, suspensionId, at, update, `attribute_not_exists(${notified}) AND ${room}`);
+  // A request whose answer was lost is repeated by the client.
+  return { ...outcome, applied: outcome.applied || outcome.suspension?.links?.some(({ hash }) => hash === link.hash) === true };
 }
 
 /** Sets what is not set yet. `closed`: nobody has to look at it any more, so it leaves the sparse indexes. */

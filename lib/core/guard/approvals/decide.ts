@@ -164,7 +164,7 @@ function outcomeOf(approval: Approval, request: DecisionRequest, field: (name: s
 }
 
 /** The only answers that a question takes; undefined when it takes any, or when they were too large to be kept whole. */
-function choicesOf({ arguments: { choices }, argumentsCut }: Approval): string[] | undefined {
+export function choicesOf({ arguments: { choices }, argumentsCut }: Pick<Approval, 'arguments' | 'argumentsCut'>): string[] | undefined {
   if (argumentsCut || !Array.isArray(choices) || choices.length === 0) return undefined;
   return choices.filter((choice) => typeof choice === 'string');
 }

@@ -3,6 +3,7 @@ import type { Engine } from '../../ports/engine.ts';
 import type { GuardStore } from '../../ports/guard-store.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { RunStore } from '../../ports/run-store.ts';
+import type { Announcer } from './notify.ts';
 
 /** What the use cases around a suspension need from outside. */
 export interface ApprovalDeps {
@@ -11,6 +12,8 @@ export interface ApprovalDeps {
   readonly engine: Pick<Engine, 'sendTaskSuccess' | 'status'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
+  /** Absent: people look for themselves. */
+  readonly announcer?: Announcer | undefined;
 }
 
 /** ms after which sweep tries again to deliver. */

@@ -1,7 +1,8 @@
 import { HandrailError } from '../../errors.ts';
-import { isTerminal } from '../../loop/run.ts';
+import { isTerminal, type Run } from '../../loop/run.ts';
 import { deliver } from './deliver.ts';
 import { type ApprovalDeps, CHANGE_ATTEMPTS, REDELIVER_MS } from './deps.ts';
+import { isUntold, NOTICE_RETRY_MS } from './notify.ts';
 import { writeResolved } from './resolved.ts';
 import { pendingCalls, type Suspension } from './suspension.ts';
 
@@ -22,34 +23,42 @@ export async function cancelPending(deps: ApprovalDeps, suspension: Suspension, 
   });
 }
 
+export interface Untold {
+  readonly suspension: Suspension;
+  readonly run: Run;
+}
+
 /**
  * What sweep does with a suspension that is due (design 5.3): expires, cancels what a run that has ended left open,
- * delivers, and says when to look again.
+ * delivers, and says when to look again. The suspension and its run, if people have yet to be told of it.
  */
-export async function sweepSuspension(deps: ApprovalDeps, suspensionId: string): Promise<void> {
+export async function sweepSuspension(deps: ApprovalDeps, suspensionId: string): Promise<Untold | undefined> {
   let suspension = await deps.guard.getSuspension(suspensionId);
-  if (!suspension) return;
+  if (!suspension) return undefined;
   suspension = await expireDue(deps, suspension);
+  let run: Run | undefined;
   if (pendingCalls(suspension).length > 0) {
-    const run = await deps.runs.getRun({ tenant: suspension.tenant, runId: suspension.runId });
+    run = await deps.runs.getRun({ tenant: suspension.tenant, runId: suspension.runId });
     if (!run || isTerminal(run) || run.cancelRequestedAt !== undefined) suspension = await cancelPending(deps, suspension, 'sweep');
   }
   switch (await deliver(deps, suspension)) {
     case 'pending': {
-      const dueAt = Math.min(...pendingCalls(suspension).map((callId) => suspension.approvals[callId]?.expiresAt ?? 0));
+      const untold = isUntold(deps, suspension);
+      const expiry = Math.min(...pendingCalls(suspension).map((callId) => suspension.approvals[callId]?.expiresAt ?? 0));
+      const dueAt = untold ? Math.min(expiry, deps.clock.now() + NOTICE_RETRY_MS) : expiry;
       await deps.guard.changeSuspension(suspensionId, { kind: 'due', dueAt });
-      return;
+      return untold && run ? { suspension, run } : undefined;
     }
     case 'no_token':
     case 'unconfirmed':
     case 'failed':
       await deps.guard.changeSuspension(suspensionId, { kind: 'due', dueAt: deps.clock.now() + REDELIVER_MS });
-      return;
+      return undefined;
     case 'delivered':
       // Also takes it out of the index if it was delivered before.
       if (suspension.deliveredAt !== undefined)
         await deps.guard.changeSuspension(suspensionId, { kind: 'delivered', now: suspension.deliveredAt });
-      return;
+      return undefined;
   }
 }
 

@@ -5,13 +5,14 @@ import type { Run } from '../../loop/run.ts';
 import { deliver } from './deliver.ts';
 import type { ApprovalDeps } from './deps.ts';
 import { cancelPending, expireDue } from './expire.ts';
+import { notify } from './notify.ts';
 
 /** `stale`: the run does not wait here; the machine was sent on to `reason`, which knows what to do. */
 export type Suspended = { state: 'waiting' | 'woken'; suspensionId: string } | { state: 'stale' };
 
 /**
  * The logic of the suspend λ (design 5.3): hands in the task's token. Everything may already be decided, so it expires
- * what is due, cancels if the run is to end, and sends the token itself if nothing is pending. Safe to run again: a retry
+ * what is due, cancels if the run is to end, sends the token itself if nothing is pending, else the notices. Safe to run again: a retry
  * hands in another token.
  */
 export async function suspend(deps: ApprovalDeps, event: SuspendEvent): Promise<Suspended> {
@@ -34,6 +35,7 @@ export async function suspend(deps: ApprovalDeps, event: SuspendEvent): Promise<
   // Sweep tries again, but not where an earlier token had been answered: then the task is tried again instead.
   if (delivery === 'failed' && suspension.deliveredAt !== undefined)
     throw new HandrailError('SERVICE_UNAVAILABLE', `run ${run.runId} could not be woken at step ${run.step}`);
+  if (delivery === 'pending') await notify(deps, suspension, run);
   return { state: delivery === 'pending' || delivery === 'failed' ? 'waiting' : 'woken', suspensionId };
 }
 

@@ -36,6 +36,13 @@ export const approvalSchema = z.object({
 });
 export type Approval = z.infer<typeof approvalSchema>;
 
+/** A link that was sent to people: the token itself is nowhere, only this digest of it (see `link.ts`). */
+export const linkSchema = z.object({ hash: z.string(), expiresAt: z.number() });
+export type Link = z.infer<typeof linkSchema>;
+
+/** Links of one suspension: a notice that may have got lost is sent again with another. */
+export const MAX_LINKS = 5;
+
 /** One stop of a run for people: `SUS#<runId>-<step>` (design 5.3). */
 export const suspensionSchema = z.object({
   v: z.literal(1),
@@ -50,6 +57,9 @@ export const suspensionSchema = z.object({
   approvals: z.record(z.string(), approvalSchema),
   /** Task tokens: a retried Suspend makes another. `execution` is the name it came from. */
   tokens: z.array(z.object({ token: z.string(), execution: z.string(), at: z.number() })),
+  /** Absent on items from before there were any. */
+  links: z.array(linkSchema).optional(),
+  /** People have been told, by every channel there is. */
   notifiedAt: z.number().optional(),
   /** Every token has been answered, or the run has moved on. */
   deliveredAt: z.number().optional(),
@@ -76,6 +86,7 @@ export const pendingCalls = (suspension: Suspension): string[] =>
  * - These three leave it due at once (`dueAt = now`) when nothing is pending any more, so that sweep delivers what its
  *   writer could not; else due at the next `expiresAt`.
  * - `token`: adds one; the same token again is no other. Independent of `deliveredAt`.
+ * - `link`: adds one while `notifiedAt` is absent and there are fewer than `MAX_LINKS`; the same link again is no other.
  * - `delivered`, `ack`: set once, and `dueAt` goes. `due`: only while neither has happened.
  */
 export type SuspensionChange =
@@ -87,6 +98,7 @@ export type SuspensionChange =
   | { kind: 'expire'; now: number; callIds: string[] }
   | { kind: 'cancel'; now: number; callIds: string[]; by: string }
   | { kind: 'token'; token: string; execution: string; now: number }
+  | { kind: 'link'; link: Link }
   | { kind: 'notified'; now: number }
   | { kind: 'delivered'; now: number }
   | { kind: 'due'; dueAt: number }

@@ -35,6 +35,18 @@ export const agentConfigSchema = z.strictObject({
 export type AgentConfig = z.infer<typeof agentConfigSchema>;
 
 const level = z.int().positive();
+
+/** An address that is told. Names are of secrets in Secrets Manager; on a laptop the environment gives their values. */
+const webhookSchema = z
+  .strictObject({
+    url: z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' }).optional(),
+    /** Instead of `url`, where that is a secret itself, as with Slack. */
+    url_secret: z.string().min(1).optional(),
+    /** Key of the signature; absent = unsigned. */
+    signing_secret: z.string().min(1).optional(),
+    format: z.enum(['slack', 'json']).default('slack'),
+  })
+  .refine(({ url, url_secret }) => (url === undefined) !== (url_secret === undefined), 'give either url or url_secret');
 /** The tenant that may change the live policy of the whole deployment; absent = none may. A laptop has one tenant, and that is it. */
 const authBase = { operator_tenant: tenantSchema.optional() };
 
@@ -51,18 +63,6 @@ export const configSchema = z.strictObject({
   /** What tools may declare at most; same shape as a tool's permissions. */
   security: permissionsSchema.default({
     filesystem: { read: ['**'], write: ['**'] },
-
-/** An address that is told. Names are of secrets in Secrets Manager; on a laptop the environment gives their values. */
-const webhookSchema = z
-  .strictObject({
-    url: z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' }).optional(),
-    /** Instead of `url`, where that is a secret itself, as with Slack. */
-    url_secret: z.string().min(1).optional(),
-    /** Key of the signature; absent = unsigned. */
-    signing_secret: z.string().min(1).optional(),
-    format: z.enum(['slack', 'json']).default('slack'),
-  })
-  .refine(({ url, url_secret }) => (url === undefined) !== (url_secret === undefined), 'give either url or url_secret');
     network: { allowedDomains: ['*'], allowedPorts: [80, 443] },
     execution: { allowedCommands: ['*'] },
   }),
@@ -93,21 +93,6 @@ const webhookSchema = z
       self_approve: z.boolean().default(true),
     })
     .prefault({}),
-  auth: z
-    .discriminatedUnion('mode', [
-      z.strictObject({ ...authBase, mode: z.literal('iam') }),
-      z.strictObject({
-        ...authBase,
-        mode: z.literal('jwt'),
-        issuer: z.url(),
-        audience: z.array(z.string()).min(1),
-        tenant_claim: z.string().default('sub'),
-      }),
-    ])
-    .default({ mode: 'iam' }),
-});
-export type Config = z.infer<typeof configSchema>;
-export type ConfigInput = z.input<typeof configSchema>;
   /** How people are told that they are asked (design 5.3); none: they look for themselves. */
   notices: z
     .strictObject({
@@ -125,3 +110,18 @@ export type ConfigInput = z.input<typeof configSchema>;
         .optional(),
     })
     .prefault({}),
+  auth: z
+    .discriminatedUnion('mode', [
+      z.strictObject({ ...authBase, mode: z.literal('iam') }),
+      z.strictObject({
+        ...authBase,
+        mode: z.literal('jwt'),
+        issuer: z.url(),
+        audience: z.array(z.string()).min(1),
+        tenant_claim: z.string().default('sub'),
+      }),
+    ])
+    .default({ mode: 'iam' }),
+});
+export type Config = z.infer<typeof configSchema>;
+export type ConfigInput = z.input<typeof configSchema>;

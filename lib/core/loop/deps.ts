@@ -22,13 +22,13 @@ export interface LoopDeps {
   readonly registry: Registry;
   /** What `reason` carries out itself, from `createTools`. */
   readonly builtIns: BuiltIns;
-  /** The LLM of an agent. */
   /** Absent: there are none. */
   readonly skills?: SkillCatalogue | undefined;
   /** How people are told that they are asked; absent: they look for themselves. */
   readonly announcer?: Announcer | undefined;
   /** The operator's own checkers; absent = none. */
   readonly customCheckers?: CustomCheckers | undefined;
+  /** The LLM of an agent. */
   model(agent: AgentConfig): Promise<Model>;
   /** Name of the Lambda that runs a category's tools. */
   functionName(category: string): string;

@@ -55,6 +55,8 @@ export interface FunctionSpec {
   readonly engine: readonly ('StartExecution' | 'DescribeExecution' | 'SendTaskSuccess')[];
   /** Calls the configured models, and reads the configured secrets. */
   readonly model: boolean;
+  /** Asks the configured search service, and reads the secret of its key. */
+  readonly search: boolean;
   /** Categories whose function it may invoke directly. */
   readonly invokes: readonly string[];
   /** Ships `handrail.config.json`; `model` functions ship the scripts of scripted models too. */
@@ -65,7 +67,7 @@ export interface FunctionSpec {
 
 const READ = ['GetItem', 'BatchGetItem', 'Query'] as const;
 const WRITE = ['PutItem', 'UpdateItem', 'BatchWriteItem'] as const;
-const none = { engine: [], model: false, invokes: [], config: true, sandbox: false } as const;
+const none = { engine: [], model: false, search: false, invokes: [], config: true, sandbox: false } as const;
 
 /** The functions that are not tools. */
 export const coreFunctions = [
@@ -150,7 +152,9 @@ export function toolFunction(category: Category): FunctionSpec {
     timeoutSeconds: Math.ceil(Math.min(longestMs, TOOL_TIMEOUT_MS.max) / 1000) + TOOL_MARGIN_SECONDS,
     env: ['target', ...(needs('workspace') ? (['workspace'] as const) : []), ...(needs('memoryTable') ? (['memoryTable'] as const) : [])],
     tables: needs('memoryTable') ? { memory: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] } } : {},
-    config: false,
+    // What the network lets through is configured.
+    config: needs('network'),
+    search: needs('network'),
     sandbox: needs('codeRunner'),
   };
 }

@@ -31,6 +31,7 @@ export function rightsOf(stack: Stack, deployment: Deployment, spec: FunctionSpe
     ...engineRights(stack, deployment, spec),
     ...invokeRights(stack, deployment, spec),
     ...(spec.model ? modelRights(stack, deployment) : []),
+    ...(spec.search ? searchRights(stack, deployment) : []),
   ];
 }
 
@@ -84,6 +85,13 @@ function modelRights(stack: Stack, deployment: Deployment): Right[] {
   if (secrets.length === 0) return rights;
   const resources = secrets.map((secret) => secretArn(stack, secret));
   return [...rights, allow({ sid: 'ModelKeys', actions: ['secretsmanager:GetSecretValue'], resources })];
+}
+
+/** The secret of the configured search service. */
+function searchRights(stack: Stack, { settings }: Deployment): Right[] {
+  const { search } = settings.config;
+  if (search === undefined || !('api_key_secret' in search) || search.api_key_secret === undefined) return [];
+  return [allow({ sid: 'SearchKey', actions: ['secretsmanager:GetSecretValue'], resources: [secretArn(stack, search.api_key_secret)] })];
 }
 
 /** `<geography>.<provider>.<model>`: an inference profile, which calls the model in the regions of its geography. */

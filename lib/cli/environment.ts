@@ -35,6 +35,8 @@ const environmentSchema = z.object({
       error: 'an address begins with http:// or https://',
     })
     .optional(),
+  BRAVE_API_KEY: text,
+  TAVILY_API_KEY: text,
   AWS_PROFILE: text,
   AWS_REGION: text,
   AWS_ACCESS_KEY_ID: text,

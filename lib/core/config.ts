@@ -20,6 +20,22 @@ export const modelConfigSchema = z.discriminatedUnion('provider', [
 ]);
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
 
+/** Where web_search asks; without it there is no such tool. On a laptop the environment gives the key. */
+export const searchConfigSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ provider: z.literal('searxng'), base_url: z.url() }),
+  z.strictObject({
+    provider: z.literal('brave'),
+    base_url: z.url().default('https://api.search.brave.com'),
+    api_key_secret: z.string().optional(),
+  }),
+  z.strictObject({
+    provider: z.literal('tavily'),
+    base_url: z.url().default('https://api.tavily.com'),
+    api_key_secret: z.string().optional(),
+  }),
+]);
+export type SearchConfig = z.infer<typeof searchConfigSchema>;
+
 export const agentConfigSchema = z.strictObject({
   /** A key of `models`. */
   model: z.string().default('default'),
@@ -77,6 +93,7 @@ export const configSchema = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  search: searchConfigSchema.optional(),
   agents: z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), agentConfigSchema).default({ default: agentConfigSchema.parse({}) }),
   models: z.record(z.string(), modelConfigSchema).default({}),
   /** USD per million tokens, by `<provider>/<model>`. */

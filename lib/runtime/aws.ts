@@ -41,9 +41,10 @@ import { sweep } from '../core/loop/sweep.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
 import { CONFIG_FILE, ENV, type EnvKey, toolFunctionName } from '../manifest.ts';
-import { categories } from '../tools/index.ts';
+import { configuredCategories } from '../tools/index.ts';
 import { readEnvironment } from './env.ts';
 import { jsonLogger } from './logger.ts';
+import { networkServices } from './network.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
 
@@ -88,7 +89,7 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
     random,
     logger: logger(),
     config,
-    ...createTools(categories, builtIns, config.security),
+    ...createTools(configuredCategories(config), builtIns, config.security),
     model,
     functionName: (category) => toolFunctionName(prefix, category),
   };
@@ -228,4 +229,12 @@ export async function codeServices(): Promise<Pick<ToolServices, 'workspaces' | 
 
 export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
   return { memory: dynamoMemoryStore(dynamo({ sessions: '', guard: '', memory: environment('memoryTable').memoryTable })) };
+}
+
+export async function networkLambdaServices(): Promise<ReturnType<typeof networkServices>> {
+  const secrets = new SecretsManagerClient({ region: region() });
+  return networkServices(await loadDeployedConfig(), {
+    apiKey: async (name) =>
+      name === undefined ? undefined : (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString,
+  });
 }

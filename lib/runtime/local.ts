@@ -35,8 +35,9 @@ import type { Clock, Random } from '../core/ports/clock.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { Model } from '../core/ports/model.ts';
 import { functionTimeouts, toolFunctionName } from '../manifest.ts';
-import { allHandlers, categories } from '../tools/index.ts';
+import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { DEMO_DIRECTORY, type LocalModelChoice } from './local-model.ts';
+import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
 import { VERSION } from './version.ts';
 
@@ -60,7 +61,11 @@ export interface LocalOptions {
     readonly ANTHROPIC_API_KEY?: string | undefined;
     readonly OPENAI_API_KEY?: string | undefined;
     readonly AWS_REGION?: string | undefined;
+    readonly BRAVE_API_KEY?: string | undefined;
+    readonly TAVILY_API_KEY?: string | undefined;
   };
+  /** Tests: the internet and its names. */
+  readonly web?: NetworkContext['web'];
   /** Instead of the chosen LLM: tests and benchmarks. */
   readonly model?: Model;
   /** Tests shorten pauses and count transitions. */
@@ -70,6 +75,9 @@ export interface LocalOptions {
   readonly resume?: boolean;
   readonly onRequest?: (info: RequestInfo) => void;
 }
+
+/** All there is, save what needs to be configured. */
+type LocalServices = Partial<ToolServices> & Pick<ToolServices, 'workspaces'>;
 
 export interface LocalRuntime {
   readonly url: string;
@@ -102,7 +110,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     undo.unshift(async () => closeDynamoClient(client));
     const tables = { client, tables: dynamo.tables, clock, random };
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
-    const services: ToolServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner() };
+    const services: LocalServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner(), ...localNetwork(options) };
     const model = options.model ?? (await localModel(options));
     const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {
       runs: dynamoRunStore(tables),
@@ -112,7 +120,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
       random,
       logger,
       config,
-      ...createTools(categories, builtIns, config.security),
+      ...createTools(configuredCategories(config), builtIns, config.security),
       model: async () => model,
       functionName: (category) => toolFunctionName(NAME, category),
     };
@@ -157,7 +165,7 @@ async function localModel({ choice, clock, random, environment, configDirectory 
   });
 }
 
-function createEngine(options: LocalOptions, services: ToolServices, deps: () => LoopDeps): EmbeddedEngine {
+function createEngine(options: LocalOptions, services: LocalServices, deps: () => LoopDeps): EmbeddedEngine {
   const { clock, logger } = options;
   return new EmbeddedEngine({
     definition: loopDefinition({
@@ -182,12 +190,18 @@ function createEngine(options: LocalOptions, services: ToolServices, deps: () =>
   });
 }
 
+/** The key of the search service comes from the environment, whatever its name in Secrets Manager. */
+function localNetwork({ config, environment, web }: LocalOptions): ReturnType<typeof networkServices> {
+  const keys = { searxng: undefined, brave: environment.BRAVE_API_KEY, tavily: environment.TAVILY_API_KEY };
+  return networkServices(config, { apiKey: async () => config.search && keys[config.search.provider], web });
+}
+
 function startTimer(ms: number, callback: () => void): () => void {
   const timer = setTimeout(callback, ms);
   return () => clearTimeout(timer);
 }
 
-function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, services: ToolServices, options: LocalOptions): ApiServices {
+function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, services: LocalServices, options: LocalOptions): ApiServices {
   return {
     startRun: async (request) => {
       // Before the execution can ask for the file: a session's id may follow from the idempotency key.
@@ -210,7 +224,7 @@ function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, servi
 }
 
 /** The file that the demo works on; left alone where a session has one. */
-async function layOutDemo(services: ToolServices, tenant: string, sessionId: string): Promise<void> {
+async function layOutDemo(services: LocalServices, tenant: string, sessionId: string): Promise<void> {
   const workspace = await services.workspaces.open({ tenant, sessionId });
   const present = await workspace.list('.', { depth: 1, limit: 100 });
   if (!present.some((entry) => entry.path === 'sales.csv'))

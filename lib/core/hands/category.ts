@@ -2,6 +2,8 @@ import type { JsonObject } from '../json.ts';
 import type { CodeRunner } from '../ports/code-runner.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { MemoryStore } from '../ports/memory-store.ts';
+import type { SearchProvider } from '../ports/search-provider.ts';
+import type { WebClient } from '../ports/web-client.ts';
 import type { Workspaces } from '../ports/workspace.ts';
 import type { PreviousResult } from './call.ts';
 import type { ToolDefinition } from './define-tool.ts';
@@ -11,6 +13,9 @@ export interface ToolServices {
   readonly workspaces: Workspaces;
   readonly code: CodeRunner;
   readonly memory: MemoryStore;
+  readonly web: WebClient;
+  /** Only where a provider is configured. */
+  readonly search: SearchProvider;
 }
 
 /** What a handler knows of its call. Tenant, session and namespace come from the run, never from arguments. */

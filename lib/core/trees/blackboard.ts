@@ -5,17 +5,18 @@ import { TREE } from '../limits.ts';
 
 type Blackboard = Readonly<Record<string, Json>>;
 
-const KEY = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-const READ_KEY = /^[A-Za-z][A-Za-z0-9_-]{0,63}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/;
+/** No two underscores in front: that is how `__proto__` begins. */
+const KEY = /^(?!__)[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const READ_KEY = /^(?!__)[A-Za-z_][A-Za-z0-9_-]{0,63}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/;
 /** A name between double braces; anything else between them stays as it is. */
-const PLACEHOLDER = /\{\{\s*([A-Za-z][A-Za-z0-9_-]{0,63}(?:\.[A-Za-z0-9_-]{1,64}){0,15})\s*\}\}/g;
+const PLACEHOLDER = /\{\{\s*((?!__)[A-Za-z_][A-Za-z0-9_-]{0,63}(?:\.[A-Za-z0-9_-]{1,64}){0,15})\s*\}\}/g;
 
 /** A key that a node writes. */
-export const writeKeySchema = z.string().regex(KEY, 'expected a key: a letter, then letters, digits, _ or -');
+export const writeKeySchema = z.string().regex(KEY, 'expected a key: letters, digits, _ or -, beginning with a letter or one _');
 /** What a node reads: a key, or a part of its value: `lint.exitCode`, `files.0`. */
 export const readKeySchema = z
   .string()
-  .regex(READ_KEY, 'expected a key (a letter, then letters, digits, _ or -), with dots before its parts');
+  .regex(READ_KEY, 'expected a key (letters, digits, _ or -, beginning with a letter or one _), then a dot before each part of its value');
 
 /** The value at a key or a part of it; undefined when there is none. Own properties only. */
 export function readKey(blackboard: Blackboard, key: string): Json | undefined {

@@ -1,19 +1,65 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { HandrailError } from '../errors.ts';
 import { readArguments } from '../hands/arguments.ts';
-import { valueValidatorOf } from '../hands/schema.ts';
+import { checkParameters, valueValidatorOf } from '../hands/schema.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 /**
- * A tree's inputs by its schema (JSON Schema of an object): what was given, else the value of the same name in the session's
+ * The JSON Schema of what a skill declares as `inputs` or `outputs`: it may be one already, or the seed's short form, a map of
+ * fields with `required: true` inside (seed 004 section 1.3). The same object for the same declaration.
+ */
+export function declaredSchema(declared: JsonObject): JsonObject {
+  const known = schemas.get(declared);
+  if (known) return known;
+  const schema = isSchema(declared) ? declared : { type: 'object', properties: declared };
+  const { properties, required } = schema;
+  if (!isJsonObject(properties)) return schema;
+  const wanted = new Set(Array.isArray(required) ? required : []);
+  const plain = Object.entries(properties).map(([name, property]): [string, Json] => {
+    if (!isJsonObject(property) || typeof property['required'] !== 'boolean') return [name, property];
+    const { required: isRequired, ...rest } = property;
+    if (isRequired) wanted.add(name);
+    return [name, rest];
+  });
+  const lifted: JsonObject = { ...schema, properties: Object.fromEntries(plain), ...(wanted.size > 0 ? { required: [...wanted] } : {}) };
+  schemas.set(declared, lifted);
+  return lifted;
+}
+
+const schemas = new WeakMap<JsonObject, JsonObject>();
+
+/** A short form holds maps only, and may have a field called `type` or `properties`. */
+function isSchema(declared: JsonObject): boolean {
+  return (
+    ['type', '$ref'].some((key) => typeof declared[key] === 'string' || Array.isArray(declared[key])) ||
+    isJsonObject(declared['properties']) ||
+    Object.values(declared).some((value) => !isJsonObject(value))
+  );
+}
+
+/** Why a skill's `inputs` or `outputs` cannot be used; undefined when they can. Asked once, when the skill is loaded. */
+export function declarationProblem(what: 'inputs' | 'outputs', declared: JsonObject): string | undefined {
+  try {
+    const schema = declaredSchema(declared);
+    if (what === 'inputs') checkParameters({ name: what, parameters: schema });
+    else valueValidatorOf(schema);
+    return undefined;
+  } catch (error) {
+    return `${what}: ${error instanceof Error ? error.message.replace(/^tool "[^"]*": parameters /, '') : String(error)}`;
+  }
+}
+
+/**
+ * A tree's inputs by what it declares: what was given, else the value of the same name in the session's
  * state, else the schema's default (seed 000, "inputs"; design section 8). The error is INVALID_ARGUMENTS and names every fault.
  * Inputs that the schema does not know are refused unless it says otherwise, as with a tool's arguments.
  */
 export function resolveInputs(
-  schema: JsonObject,
+  declared: JsonObject,
   given: JsonObject,
   sessionState: Readonly<Record<string, Json>>,
 ): { readonly ok: true; readonly inputs: JsonObject } | { readonly ok: false; readonly error: HandrailError } {
+  const schema = declaredSchema(declared);
   const { properties } = schema;
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
   const inherited = names.filter((name) => !Object.hasOwn(given, name) && Object.hasOwn(sessionState, name));
@@ -28,14 +74,15 @@ export function resolveInputs(
 
 const SHOWN_FAULTS = 10;
 
-/**
- * A result against the schema that was promised for it: a tree's `outputs`, the `schema` of an llm node. The error is
- * INVALID_OUTPUT and names the faults, without the values.
- */
-export function checkOutputs(
-  schema: JsonObject,
-  value: Json,
-): { readonly ok: true } | { readonly ok: false; readonly error: HandrailError } {
+type Checked = { readonly ok: true } | { readonly ok: false; readonly error: HandrailError };
+
+/** A tree's result against the `outputs` it declares. The error is INVALID_OUTPUT and names the faults, without the values. */
+export function checkOutputs(declared: JsonObject, value: Json): Checked {
+  return checkValue(declaredSchema(declared), value);
+}
+
+/** The same against a JSON Schema, such as the `schema` of an llm node. */
+export function checkValue(schema: JsonObject, value: Json): Checked {
   try {
     const faults = valueValidatorOf(schema)(value);
     if (faults.length === 0) return { ok: true };

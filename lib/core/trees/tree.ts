@@ -18,31 +18,42 @@ export interface KnownNames {
   readonly skills?: readonly string[];
 }
 
-interface Problem {
+export interface TreeProblem {
   readonly path: FieldPath;
   readonly message: string;
 }
 
+/** More are not told: the first ones are mended first. */
 const SHOWN = 50;
 const compositeFields = z.union(composites.map(({ fields }) => fields));
 const decoratorFields = z.union(decorators.map(({ fields }) => fields));
 const leafFields = z.union(leaves.map(({ fields }) => fields));
 
-/**
- * A tree from data such as a parsed tree.yaml, `{ root: <node> }`, with defaults filled in. Throws BAD_REQUEST with a line for
- * each problem, `<file>:<line>: <field>: <what is wrong, what is expected>` (design section 8); at most 50 are told.
- */
-export function parseTree(value: unknown, file: string, lineOf: (path: FieldPath) => number | undefined, names: KnownNames = {}): Tree {
+/** Everything wrong with a tree, or the tree with defaults filled in. `value`: data such as a parsed tree.yaml, `{ root: <node> }`. */
+export function checkTree(
+  value: unknown,
+  names: KnownNames = {},
+): { readonly ok: true; readonly tree: Tree } | { readonly ok: false; readonly problems: readonly TreeProblem[] } {
   const reader = new Reader(names);
   const tree = reader.tree(value);
-  if (tree !== undefined && reader.problems.length === 0) return tree;
-  const at = (path: FieldPath): number => lineOf(path) ?? 1;
-  const shown = reader.problems.slice(0, SHOWN);
-  const lines = shown.map(({ path, message }) => `${file}:${at(path)}: ${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`);
-  const more = reader.problems.length - shown.length;
-  if (more > 0) lines.push(`${file}: and ${more} more`);
-  const first = shown[0]?.path ?? [];
-  throw new HandrailError('BAD_REQUEST', lines.join('\n'), { field: first.join('.'), extra: { line: at(first) } });
+  return tree !== undefined && reader.problems.length === 0 ? { ok: true, tree } : { ok: false, problems: reader.problems };
+}
+
+/**
+ * The same, throwing BAD_REQUEST with a line for each problem, `<file>:<line>: <field>: <what is wrong, what is expected>`
+ * (design section 8). `lineOf`: where a field stands, from 1.
+ */
+export function parseTree(value: unknown, file: string, lineOf: (path: FieldPath) => number | undefined, names: KnownNames = {}): Tree {
+  const checked = checkTree(value, names);
+  if (checked.ok) return checked.tree;
+  const lines = checked.problems.map((problem) => `${file}:${lineOf(problem.path) ?? 1}: ${describeProblem(problem)}`);
+  const first = checked.problems[0]?.path ?? [];
+  throw new HandrailError('BAD_REQUEST', lines.join('\n'), { field: first.join('.'), extra: { line: lineOf(first) ?? 1 } });
+}
+
+/** `<field>: <what is wrong, what is expected>`. */
+export function describeProblem({ path, message }: TreeProblem): string {
+  return path.length > 0 ? `${path.join('.')}: ${message}` : message;
 }
 
 /** Where a node stands while it is read: its field, its path in the tree, nodes above it, attempts that retries above it allow. */
@@ -57,7 +68,7 @@ interface Position {
 type Mapping = Record<string, unknown>;
 
 class Reader {
-  readonly problems: Problem[] = [];
+  readonly problems: TreeProblem[] = [];
   readonly #names: KnownNames;
   readonly #used = new Map<string, FieldPath>();
   #nodes = 0;
@@ -68,14 +79,15 @@ class Reader {
 
   tree(value: unknown): Tree | undefined {
     if (!isMapping(value)) return this.#problem([], `expected a mapping with \`root\`, found ${kindOf(value)}`);
-    for (const key of Object.keys(value)) if (key !== 'root') this.#problem([key], 'there is no such field; expected only `root`');
+    for (const key of Object.keys(value).slice(0, SHOWN))
+      if (key !== 'root') this.#problem([key], 'there is no such field; expected only `root`');
     if (!Object.hasOwn(value, 'root')) return this.#problem([], 'expected `root`: the node at the top of the tree');
     const root = this.#node(value['root'], { field: ['root'], above: '', index: undefined, depth: 1, attempts: 1 });
     return root === undefined ? undefined : { root };
   }
 
   #problem(path: FieldPath, message: string): undefined {
-    this.problems.push({ path, message });
+    if (this.problems.length < SHOWN) this.problems.push({ path, message });
   }
 
   #node(value: unknown, at: Position): TreeNode | undefined {
@@ -161,7 +173,7 @@ class Reader {
     for (const issue of parsed.error.issues) {
       if (issue.code !== 'unrecognized_keys') this.#problem([...field, ...issue.path.map(plainKey)], messageOf(issue));
       else
-        for (const key of issue.keys) {
+        for (const key of issue.keys.slice(0, SHOWN)) {
           const nested = issue.path.map(plainKey);
           const expected = nested.length > 0 ? 'there is no such field' : unknownField(key, definition.type, known);
           this.#problem([...field, ...nested, key], expected);

@@ -23,7 +23,7 @@ export class TreeWalk implements Walk {
   readonly warnings: { readonly path: string; readonly message: string }[] = [];
   readonly #looking: boolean;
   readonly #states: Map<string, NodeState>;
-  /** A copy; keys that nodes write begin with a letter, so none reaches for a prototype. */
+  /** A copy; the keys that nodes may write exclude `__proto__`, so none reaches for a prototype. */
   readonly #blackboard: Record<string, Json>;
   #blackboardBytes: number | undefined;
   #ready: Ready[] = [];

@@ -21,6 +21,9 @@ export const SCHEMA_BYTES = 32 * KIB;
 export const MESSAGE_ITEM_BYTES = 350_000;
 /** The run item (design 3.2). */
 export const RUN_ITEM_BYTES = 200_000;
+/** A blackboard (design 3.2), and up to where its values stand in the run item. */
+export const BLACKBOARD_BYTES = 1_000_000;
+export const INLINE_VALUE_BYTES = 4 * KIB;
 /** What an error that escapes a handler may carry (design 3.5). */
 export const ESCAPED_ERROR_BYTES = 1_000;
 /** The text that starts a run. Larger data belongs in a file of the workspace. */

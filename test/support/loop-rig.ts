@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '../../lib/core/json.ts';
 import { type BuiltIn, createTools } from '../../lib/core/loop/built-in.ts';
 import { builtIns } from '../../lib/core/loop/built-ins/index.ts';
 import { cancelRun } from '../../lib/core/loop/cancel.ts';
-import type { LoopDeps } from '../../lib/core/loop/deps.ts';
+import type { LoopDeps, TreeSkill } from '../../lib/core/loop/deps.ts';
 import type { PlacedMessage } from '../../lib/core/loop/message.ts';
 import type { ReasonOutput } from '../../lib/core/loop/plan.ts';
 import { reason } from '../../lib/core/loop/reason.ts';
@@ -40,6 +40,7 @@ export interface RigOptions {
   readonly tools?: readonly RigTool[];
   readonly config?: ConfigInput;
   readonly builtIns?: readonly BuiltIn[];
+  readonly trees?: readonly TreeSkill[];
   readonly seed?: number;
 }
 
@@ -112,6 +113,7 @@ export class LoopRig {
         sendTaskSuccess: (token) => this.#wake(token),
         status: async (name) => this.#status(name),
       },
+      trees: new Map((options.trees ?? []).map((skill) => [skill.name, skill])),
       ...createTools([category], options.builtIns ?? builtIns, config.security),
       model: async () => this.#model(options.turns ?? ['done']),
       functionName: (name) => `tool-${name}`,

@@ -17,7 +17,7 @@ export async function commitStep(step: Step): Promise<CommitOutcome> {
   const { run, before, deps } = step;
   const now = deps.clock.now();
   const writes: MessageWrite[] = [];
-  for (const frame of run.frames) {
+  for (const frame of [...step.ended, ...run.frames]) {
     const messages = step.said.get(frame.namespace);
     if (!messages || messages.length === 0) continue;
     const prefix = messagePrefix(frame, run);

@@ -1,15 +1,20 @@
 import { HandrailError } from '../errors.ts';
-import { preflight, type Verdict } from '../guard/preflight.ts';
+import { TOOL_POLICY } from '../guard/checkers/tool-policy.ts';
+import type { MergedConstraints } from '../guard/constraints.ts';
+import { type PreflightCall, type PreflightInput, type PreflightOutcome, preflight, type Verdict } from '../guard/preflight.ts';
 import { splitStage } from '../hands/execution-mode.ts';
 import { approvalIdOf, suspensionIdOf } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import { QUEUE } from '../limits.ts';
 import { previewOf } from '../preview.ts';
-import type { AgentFrame, OpenCall } from './frames.ts';
+import { pushFrame } from './frame-stack.ts';
+import type { Frame, OpenCall } from './frames.ts';
+import type { PlacedMessage } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
 import { takePermits } from './permits.ts';
-import { agentOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
+import type { Run } from './run.ts';
+import { agentOf, constraintsOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
 
 /** Events ride in the run item, which has to stay small: larger batches are told in less detail. */
@@ -39,43 +44,29 @@ export async function dispatch(step: Step): Promise<void> {
     setPlan(step, { next: 'suspend', suspensionId });
     return;
   }
-  if (!frame.batch) {
-    setPlan(step, { next: 'reason' });
-    return;
-  }
-  await dispatchStage(step, frame);
+  // Whoever called goes on: with the LLM, the tree, or another pass.
+  if (frame.batch) await dispatchStage(step, frame);
 }
 
 /** The guard's verdict on every open call. Denied ones are answered; those that a person must decide are returned. */
-async function passGuard(step: Step, frame: AgentFrame): Promise<OpenCall[]> {
+async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
   const { deps, run, inputs } = step;
   const open = openCalls(frame);
   const history = await transcript(step);
   const began = deps.clock.now();
-  const outcome = await preflight({
-    calls: open.map((call) => {
-      const definition = deps.registry.get(call.tool);
-      return {
-        callId: call.callId,
-        tool: call.tool,
-        arguments: argumentsOf(history, run.runSeq, call.callId),
-        hash: call.hash,
-        aliases: definition?.aliases ?? [],
-        effectTags: definition?.effectTags ?? [],
-        counted: call.counted,
-        approvedHash: call.decision?.hash,
-        nodePath: `${frame.namespace}/${call.callId}`,
-      };
-    }),
-    constraints: run.constraints,
+  const input: PreflightInput = {
+    calls: open.map((call) => preflightCall(step, frame, call, history)),
+    constraints: guarding(run, frame),
     policies: inputs.policies,
     usage: run.usage,
     effects: run.effects,
     state: run.guard,
     sessionId: run.sessionId,
-    onDeny: agentOf(deps, frame).on_deny,
+    // The seed trusts a workflow's own nodes: one that is denied fails alone.
+    onDeny: frame.kind === 'tree' ? 'call' : agentOf(deps, frame).on_deny,
     confirmDefault: deps.config.constraints.guard?.confirm_default,
-  });
+  };
+  const outcome = await preflightCovered(input, open);
   run.timings.guardMs += deps.clock.now() - began;
   run.guard = outcome.state;
   const asked: OpenCall[] = [];
@@ -95,7 +86,7 @@ async function passGuard(step: Step, frame: AgentFrame): Promise<OpenCall[]> {
 const isQuestion = (step: Step, call: OpenCall): boolean => step.deps.builtIns.get(call.tool)?.kind === 'question';
 
 /** What needs no Lambda is answered in this very commit, unless a person must decide about the batch first. */
-async function answerBuiltIns(step: Step, frame: AgentFrame, asked: readonly OpenCall[]): Promise<void> {
+async function answerBuiltIns(step: Step, frame: Frame, asked: readonly OpenCall[]): Promise<void> {
   if (asked.length > 0) return;
   for (const call of openCalls(frame)) {
     const builtIn = step.deps.builtIns.get(call.tool);
@@ -105,17 +96,57 @@ async function answerBuiltIns(step: Step, frame: AgentFrame, asked: readonly Ope
   }
 }
 
+function preflightCall(step: Step, frame: Frame, call: OpenCall, history: readonly PlacedMessage[]): PreflightCall {
+  const definition = step.deps.registry.get(call.tool);
+  return {
+    callId: call.callId,
+    tool: call.tool,
+    arguments: argumentsOf(history, step.run.runSeq, call.callId),
+    hash: call.hash,
+    aliases: definition?.aliases ?? [],
+    effectTags: definition?.effectTags ?? [],
+    counted: call.counted,
+    approvedHash: call.decision?.hash,
+    nodePath: `${frame.namespace}/${call.path ?? call.callId}`,
+  };
+}
+
+/** An approval over a tree's node stands for the tool policy's `confirm`, never for what another checker asks (design 8). */
+async function preflightCovered(input: PreflightInput, open: readonly OpenCall[]): Promise<PreflightOutcome> {
+  const outcome = await preflight(input);
+  const covered = open.filter(({ callId, covered }) => covered && onlyPolicyAsks(outcome.verdicts.get(callId))).map(({ callId }) => callId);
+  if (covered.length === 0) return outcome;
+  return preflight({
+    ...input,
+    calls: input.calls.map((call) => (covered.includes(call.callId) ? { ...call, approvedHash: call.hash } : call)),
+  });
+}
+
+function onlyPolicyAsks(verdict: Verdict | undefined): boolean {
+  const asking = verdict?.answers.filter(({ decision }) => decision === 'CONFIRM') ?? [];
+  return verdict?.verdict === 'ask' && asking.every(({ checker }) => checker === TOOL_POLICY);
+}
+
+/** The frame's own policies with the run's counts: a child's budget and limits are counted in the child. */
+function guarding(run: Run, frame: Frame): MergedConstraints {
+  const { max_tool_calls, budget } = run.constraints.guard;
+  const own = constraintsOf(run, frame);
+  return { ...own, guard: { ...own.guard, max_tool_calls, budget } };
+}
+
 /** The decision without what each checker said. */
 function shortOf({ event }: Verdict): JsonObject {
   const { answers: _answers, looked_at: _lookedAt, ...rest } = event;
   return rest;
 }
 
-async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
+async function dispatchStage(step: Step, frame: Frame): Promise<void> {
   const { run, deps } = step;
   const history = await transcript(step);
   const open = openCalls(frame);
   const first = Math.min(...open.map((call) => call.stage));
+  const [opener] = open.filter((call) => call.stage === first);
+  if (opener && step.deps.builtIns.get(opener.tool)?.kind === 'frame') return openFrame(step, frame, opener);
   const callIds = open.filter((call) => call.stage === first).map((call) => call.callId);
   const [fitting = []] = splitStage(stageCalls(deps, run, callIds, history));
   const stage = fitting.map(({ call }) => call);
@@ -130,7 +161,7 @@ async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
     emit(step, 'tool.call.started', {
       callId: call.callId,
       tool: call.tool,
-      mode: 'agent',
+      mode: frame.kind === 'tree' ? 'workflow' : 'agent',
       frame: frame.namespace,
       args_preview: previewOf(argumentsOf(history, run.runSeq, call.callId)),
     });
@@ -138,5 +169,26 @@ async function dispatchStage(step: Step, frame: AgentFrame): Promise<void> {
   closeBatch(frame);
   if (permits.granted.length > 0) setPlan(step, { next: 'act', calls: permits.granted.map((call) => call.callId) });
   else if (openCalls(frame).some((call) => call.state === 'waiting')) setPlan(step, { next: 'wait', seconds: QUEUE.pollSeconds });
-  else setPlan(step, { next: 'reason' });
+}
+
+/** A call that pushes a frame is a stage of its own; it stays open until the frame ends (design 3.6). */
+async function openFrame(step: Step, frame: Frame, call: OpenCall): Promise<void> {
+  const builtIn = step.deps.builtIns.get(call.tool);
+  if (builtIn?.kind !== 'frame') return;
+  const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
+  emit(step, 'tool.call.started', {
+    callId: call.callId,
+    tool: call.tool,
+    mode: 'agent',
+    frame: frame.namespace,
+    args_preview: previewOf(args),
+  });
+  const pushed = await builtIn.push(step, call, args);
+  if ('kind' in pushed) {
+    call.state = 'inflight';
+    pushFrame(step, pushed);
+  } else {
+    observe(step, frame, call, pushed);
+    closeBatch(frame);
+  }
 }

@@ -17,6 +17,10 @@ export const EVENT_TYPES = [
   'tool.call.progress',
   'tool.call.completed',
   'tool.call.failed',
+  'frame.started',
+  'frame.ended',
+  'bt.skill.node.io',
+  'bt.skill.warning',
 ] as const;
 
 /** Who wrote an event, which orders events of one step: part of its key (design section 4). */

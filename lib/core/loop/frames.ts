@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import { mergedConstraintsSchema } from '../guard/constraints.ts';
 import { callIdSchema } from '../ids.ts';
+import { jsonSchema } from '../json.ts';
+import { treeStateSchema } from '../trees/state.ts';
 import { usageSchema } from './usage.ts';
 
 /**
@@ -26,6 +29,10 @@ export const openCallSchema = z.object({
   startedAt: z.number().optional(),
   /** Attempt whose lease it holds. */
   attempt: z.string().optional(),
+  /** In a tree: the node that it carries out. */
+  path: z.string().optional(),
+  /** An approval over its node has been given: it stands for the tool policy's `confirm` (design 8). */
+  covered: z.boolean().optional(),
 });
 export type OpenCall = z.infer<typeof openCallSchema>;
 
@@ -41,25 +48,49 @@ const frameBase = {
   namespace: z.string(),
   /** The call of the frame below that this one answers. */
   callId: callIdSchema.optional(),
-  /** Counted in this frame and in every frame above it. */
+  /** The node of the tree below that this one answers. */
+  path: z.string().optional(),
+  /** Counted in this frame and in every frame below it. */
   iterations: z.int(),
   toolCalls: z.int(),
   usage: usageSchema,
+  /** Absent: the run's. They only tighten. */
+  constraints: mergedConstraintsSchema.optional(),
+  /** Key prefix of the messages of this frame's last commit; readers follow `prev` from here. */
+  head: z.string().optional(),
+  batch: batchSchema.optional(),
 };
 
-/** Who decides in a run. Trees join this union. */
+/**
+ * A value of a blackboard: in the frame where it is small, else the newest `value` message of the frame with its key.
+ */
+export const blackboardEntrySchema = z.union([z.object({ value: jsonSchema }), z.object({ stored: z.int() })]);
+
+/** Who decides in a run. */
 export const frameSchema = z.discriminatedUnion('kind', [
   z.object({
     ...frameBase,
     kind: z.literal('agent'),
     agent: z.string(),
-    /** Key prefix of the messages of this frame's last commit; readers follow `prev` from here. */
-    head: z.string().optional(),
-    batch: batchSchema.optional(),
+    /** What it is asked; absent: the run's input. */
+    task: z.string().optional(),
+    /** Skills whose bodies stand in its system prompt, besides the agent's own. */
+    skills: z.array(z.string()).optional(),
     repeats: z.array(repeatSchema),
+  }),
+  z.object({
+    ...frameBase,
+    kind: z.literal('tree'),
+    /** Name of the skill whose tree it is. */
+    skill: z.string(),
+    /** Progress of the nodes, by path. */
+    state: treeStateSchema,
+    /** By key; `stored` is the size of a value that is kept as a message, bytes. */
+    blackboard: z.record(z.string(), blackboardEntrySchema),
   }),
 ]);
 export type Frame = z.infer<typeof frameSchema>;
 export type AgentFrame = Extract<Frame, { kind: 'agent' }>;
+export type TreeFrame = Extract<Frame, { kind: 'tree' }>;
 
 export const MAIN = 'main';

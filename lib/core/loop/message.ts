@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { toolResultSchema } from '../hands/result.ts';
 import { callIdSchema } from '../ids.ts';
-import { jsonObjectSchema } from '../json.ts';
+import { jsonObjectSchema, jsonSchema } from '../json.ts';
 
 /** One tool call as the transcript keeps it. */
 export const assistantCallSchema = z.object({
@@ -25,6 +25,8 @@ export const messageSchema = z.discriminatedUnion('role', [
   z.object({ role: z.literal('user'), text: z.string() }),
   z.object({ role: z.literal('assistant'), text: z.string(), calls: z.array(assistantCallSchema) }),
   z.object({ role: z.literal('observation'), callId: callIdSchema, tool: z.string(), result: toolResultSchema, untrusted: z.boolean() }),
+  /** A value of a tree's blackboard that is too large for the frame. */
+  z.object({ role: z.literal('value'), key: z.string(), value: jsonSchema }),
   z.object({ role: z.literal('edit'), callId: callIdSchema, arguments: jsonObjectSchema, by: z.string() }),
 ]);
 export type Message = z.infer<typeof messageSchema>;

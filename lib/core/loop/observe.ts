@@ -6,10 +6,11 @@ import { failureFrom, type ToolResult } from '../hands/result.ts';
 import { hashJson } from '../hash.ts';
 import type { Json } from '../json.ts';
 import { previewOf } from '../preview.ts';
-import type { AgentFrame, OpenCall } from './frames.ts';
+import type { Frame, OpenCall } from './frames.ts';
 import { leaseKey } from './keys.ts';
 import { emit, openCalls, type Step, say, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
+import { completeCall } from './tree-board.ts';
 
 /** Why a call ends without a result of its tool. */
 export function refuse(step: Step, call: Pick<OpenCall, 'tool'>, error: HandrailError): ToolResult {
@@ -17,13 +18,14 @@ export function refuse(step: Step, call: Pick<OpenCall, 'tool'>, error: Handrail
 }
 
 /** Gives a call its one observation: the transcript, the counts, the lease, the event (design 3.3). */
-export function observe(step: Step, frame: AgentFrame, call: OpenCall, result: ToolResult): void {
+export function observe(step: Step, frame: Frame, call: OpenCall, result: ToolResult): void {
   const definition = step.deps.registry.get(call.tool);
   say(step, frame, { role: 'observation', callId: call.callId, tool: call.tool, result, untrusted: definition?.untrusted ?? true });
   call.state = 'done';
   if (call.attempt !== undefined) step.giveBack.push(leaseKey(step.run.runId, call.callId, call.attempt));
   step.run.timings.toolMs += result.metadata.duration;
   if (result.success) for (const tag of definition?.effectTags ?? []) step.run.effects[tag] = (step.run.effects[tag] ?? 0) + 1;
+  if (frame.kind === 'tree') completeCall(step, frame, call, result);
   const facts = { callId: call.callId, tool: call.tool, frame: frame.namespace, duration: result.metadata.duration };
   if (result.success) emit(step, 'tool.call.completed', { ...facts, result_preview: previewOf(result.data ?? '') });
   else
@@ -34,7 +36,7 @@ export function observe(step: Step, frame: AgentFrame, call: OpenCall, result: T
 }
 
 /** The open batch is over once each of its calls has been observed. */
-export function closeBatch(frame: AgentFrame): void {
+export function closeBatch(frame: Frame): void {
   if (frame.batch && openCalls(frame).length === 0) delete frame.batch;
 }
 
@@ -53,7 +55,8 @@ export async function observeResults(step: Step, answers: readonly Json[]): Prom
     if (call.state !== 'inflight') continue;
     const result = readAnswer(step, call, byCall.get(call.callId));
     const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
-    noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([result.success, result.data ?? null, result.error?.code ?? null]));
+    if (frame.kind === 'agent')
+      noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([result.success, result.data ?? null, result.error?.code ?? null]));
     observe(step, frame, call, result);
   }
 }

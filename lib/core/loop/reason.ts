@@ -1,21 +1,20 @@
 import { HandrailError } from '../errors.ts';
 import { buildSuspension, type SuspensionOptions } from '../guard/approvals/open.ts';
-import { checkLlmCall } from '../guard/preflight.ts';
 import { executionName, suspensionIdOf } from '../ids.ts';
 import { SUSPENSION_TTL_MS } from '../limits.ts';
 import { mustContinue, START_EVENTS, worstCaseEvents } from '../machine/history.ts';
-import { askModel } from './ask.ts';
 import { commitStep } from './commit.ts';
+import { decide } from './decide.ts';
 import type { LoopDeps } from './deps.ts';
-import { dispatch } from './dispatch.ts';
 import { finishRun } from './finish.ts';
+import { expireTreeTimeouts } from './frame-limits.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import { closeBatch, observeResults, recoverCalls } from './observe.ts';
 import { batchHistory, finishOutput, outputOf } from './output.ts';
 import { returnPermits, undoPermits } from './permits.ts';
 import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.ts';
 import { isTerminal, type Run } from './run.ts';
-import { agentOf, beginStep, emit, openCalls, type Step, say, setPlan, topFrame, transcript } from './step.ts';
+import { activeMs, beginStep, emit, type Step, say, setPlan, topFrame, transcript } from './step.ts';
 import { takeDecisions } from './woke.ts';
 
 /** A loser of the commit starts over; what it then finds ends it, so a few times are enough. */
@@ -58,7 +57,7 @@ async function pass(deps: LoopDeps, event: ReasonEvent): Promise<ReasonOutput | 
         return undefined;
       }
       await afterCommit(deps, step.run, step);
-      return outputOf(deps, step.run, step.history && (await transcript(step)));
+      return outputOf(deps, step.run, step.history.has(topFrame(step.run).namespace) ? await transcript(step) : undefined);
     }
   }
 }
@@ -90,24 +89,24 @@ async function afterCommit(deps: LoopDeps, run: Run, step?: Step): Promise<void>
 }
 
 async function work(step: Step, event: ReasonEvent): Promise<void> {
-  step.run.status = 'running';
-  const waitingStill = await absorb(step, event);
-  if (step.run.cancelRequestedAt !== undefined) return finishRun(step, { outcome: 'cancelled' });
-  if (waitingStill) return;
-  if (activeMs(step) >= step.run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
-  const frame = topFrame(step.run);
-  const { hands, limits } = step.deps.config;
-  if (mustContinue(step.run.historyEvents, 'act', hands.concurrency.global, MOST_RETRIES, limits.history_events)) return handOver(step);
-  if (openCalls(frame).length > 0) return dispatch(step);
-  return think(step);
+  const { run, deps } = step;
+  run.status = 'running';
+  await absorb(step, event);
+  if (run.cancelRequestedAt !== undefined) return finishRun(step, { outcome: 'cancelled' });
+  if (run.plan) return;
+  if (activeMs(step) >= run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
+  const { hands, limits } = deps.config;
+  if (mustContinue(run.historyEvents, 'act', hands.concurrency.global, MOST_RETRIES, limits.history_events)) return handOver(step);
+  await expireTreeTimeouts(step);
+  await decide(step);
 }
 
 function suspensionOptions({ config, builtIns }: LoopDeps): SuspensionOptions {
   return { ttlMs: config.approvals.ttl_ms, isQuestion: (tool) => builtIns.get(tool)?.kind === 'question' };
 }
 
-/** Takes what the last plan brought: results, decisions, or the first input. True when people have still to decide. */
-async function absorb(step: Step, { data }: ReasonEvent): Promise<boolean> {
+/** Takes what the last plan brought: results, decisions, or the first input. Plans again to suspend when people have still to decide. */
+async function absorb(step: Step, { data }: ReasonEvent): Promise<void> {
   const { run, before } = step;
   const frame = topFrame(run);
   if (data.recover && before.plan) emit(step, 'run.recovered', { plan: before.plan.next });
@@ -115,64 +114,33 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<boolean> {
     case undefined:
       say(step, frame, { role: 'user', text: run.input });
       emit(step, 'run.started', { agent: run.agent, sessionId: run.sessionId, by: run.principal });
-      return false;
+      return;
     case 'act':
       if (data.recover) recoverCalls(step);
       else await observeResults(step, data.calls ?? []);
       closeBatch(frame);
-      return false;
+      return;
     case 'suspend': {
       const { suspensionId } = before.plan;
       if (await takeDecisions(step, suspensionId)) {
         closeBatch(frame);
-        return false;
+        return;
       }
       // Whoever plans it again also makes sure that it is there: the step that planned it may have died before.
       await step.deps.guard.openSuspension(buildSuspension(before, topFrame(before), await transcript(step), suspensionOptions(step.deps)));
       run.status = 'waiting';
       setPlan(step, before.plan);
-      return true;
+      return;
     }
     case 'continue':
       run.historyEvents = START_EVENTS;
       emit(step, 'run.continued', { execution: currentExecution(run) });
-      return false;
+      return;
     case 'reason':
     case 'wait':
     case 'finish':
-      return false;
+      return;
   }
-}
-
-/** Nothing is open: the LLM's turn, unless a limit has been reached (design 3.2.4 to 7). */
-async function think(step: Step): Promise<void> {
-  const { run } = step;
-  const frame = topFrame(run);
-  if (frame.iterations >= run.constraints.max_iterations) return endAtLimit(step, 'iteration_limit');
-  const budget = await checkLlmCall({ constraints: run.constraints, policies: step.inputs.policies, usage: run.usage, state: run.guard });
-  if (budget.decision === 'DENY') {
-    emit(step, 'guard.decision', budget.event);
-    return endAtLimit(step, 'budget_exceeded');
-  }
-  const asked = await askModel(step, false);
-  switch (asked.kind) {
-    case 'answer':
-      return finishRun(step, { outcome: 'completed', answer: asked.text });
-    case 'failed':
-      return finishRun(step, { outcome: 'error', error: { code: 'SERVICE_UNAVAILABLE', message: asked.message } });
-    case 'loop':
-      return finishRun(step, { outcome: 'loop' });
-    case 'calls':
-      return openCalls(frame).length > 0 ? dispatch(step) : setPlan(step, { next: 'reason' });
-  }
-}
-
-async function endAtLimit(step: Step, outcome: 'iteration_limit' | 'budget_exceeded'): Promise<void> {
-  if (agentOf(step.deps, topFrame(step.run)).on_limit === 'summarize') {
-    const asked = await askModel(step, true);
-    if (asked.kind === 'answer') return finishRun(step, { outcome, answer: asked.text });
-  }
-  return finishRun(step, { outcome });
 }
 
 /** The history of this execution is nearly full: the next one goes on (design 3.5). Nothing is in flight here. */
@@ -185,9 +153,4 @@ function handOver(step: Step): void {
 function passEvents(run: Run): number {
   const calls = run.plan?.next === 'act' ? run.plan.calls.length : 0;
   return worstCaseEvents(run.plan?.next ?? 'finish', calls, MOST_RETRIES);
-}
-
-/** ms the run has been active, this step's waiting time included; time suspended does not count (design 5.4). */
-function activeMs({ before, deps }: Step): number {
-  return before.activeMs + (before.plan?.next === 'suspend' ? 0 : deps.clock.now() - before.updatedAt);
 }

@@ -1,14 +1,18 @@
 import type { AgentConfig } from '../config.ts';
 import { HandrailError } from '../errors.ts';
+import type { MergedConstraints } from '../guard/constraints.ts';
 import { base32 } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { StepInputs } from '../ports/run-store.ts';
 import type { LoopDeps } from './deps.ts';
 import { type EVENT_TYPES, eventKey, type PlacedEvent } from './event.ts';
-import type { AgentFrame, OpenCall } from './frames.ts';
+import type { AgentFrame, Frame, OpenCall } from './frames.ts';
 import type { Message, PlacedMessage } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
+
+/** Messages of a tree that are read at most: a tree has 500 nodes. */
+const TREE_MESSAGES = 2_000;
 
 /** One pass of `reason` at work: what it read, the run as it will be committed, and what it has said so far. */
 export interface Step {
@@ -23,8 +27,12 @@ export interface Step {
   readonly said: Map<string, Message[]>;
   /** Leases to give back. */
   readonly giveBack: string[];
-  /** The top frame's transcript, once it has been read. */
-  history: PlacedMessage[] | undefined;
+  /** Transcripts that have been read, by namespace. */
+  readonly history: Map<string, PlacedMessage[]>;
+  /** Frames that ended in this step: what they said is still written. */
+  readonly ended: Frame[];
+  /** The LLM has been called in this step: once is all (design 3.2.7). */
+  asked: boolean;
 }
 
 export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step {
@@ -32,11 +40,23 @@ export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step
   run.step = before.step + 1;
   run.attempt = base32(deps.random.bytes(5), 8);
   run.events = [];
-  return { deps, inputs, before, run, startedAt: deps.clock.now(), said: new Map(), giveBack: [], history: undefined };
+  delete run.plan;
+  return {
+    deps,
+    inputs,
+    before,
+    run,
+    startedAt: deps.clock.now(),
+    said: new Map(),
+    giveBack: [],
+    history: new Map(),
+    ended: [],
+    asked: false,
+  };
 }
 
 /** The frame that decides now. */
-export function topFrame(run: Run): AgentFrame {
+export function topFrame(run: Run): Frame {
   const frame = run.frames.at(-1);
   if (!frame) throw new HandrailError('INTERNAL', `run ${run.runId} has no frame`);
   return frame;
@@ -48,7 +68,10 @@ export function agentOf(deps: Pick<LoopDeps, 'config'>, frame: AgentFrame): Agen
   return agent;
 }
 
-export function say(step: Step, frame: AgentFrame, message: Message): void {
+/** What holds in a frame: its own constraints, else the run's. */
+export const constraintsOf = (run: Run, frame: Frame): MergedConstraints => frame.constraints ?? run.constraints;
+
+export function say(step: Step, frame: Frame, message: Message): void {
   const messages = step.said.get(frame.namespace);
   if (messages) messages.push(message);
   else step.said.set(frame.namespace, [message]);
@@ -58,20 +81,22 @@ export function emit(step: Step, type: (typeof EVENT_TYPES)[number], data: JsonO
   step.run.events.push({ type, at: step.deps.clock.now(), data });
 }
 
-/** The transcript of the top frame: what was stored, and what this step has said. Read once. */
-export async function transcript(step: Step): Promise<PlacedMessage[]> {
-  const frame = topFrame(step.run);
-  step.history ??= await readHistory(step, frame);
+/** The transcript of a frame, by default the top one: what was stored, and what this step has said. Read once. */
+export async function transcript(step: Step, frame: Frame = topFrame(step.run)): Promise<PlacedMessage[]> {
+  const stored = step.history.get(frame.namespace) ?? (await readHistory(step, frame));
+  step.history.set(frame.namespace, stored);
   const place = { runSeq: step.run.runSeq, step: step.run.step };
   const said = (step.said.get(frame.namespace) ?? []).map((message, index): PlacedMessage => ({ ...place, index, message }));
-  return [...step.history, ...said];
+  return [...stored, ...said];
 }
 
-async function readHistory(step: Step, frame: AgentFrame): Promise<PlacedMessage[]> {
+async function readHistory(step: Step, frame: Frame): Promise<PlacedMessage[]> {
   if (frame.head === undefined) return [];
   const { batch } = frame;
   const through = batch && batch.step <= step.before.step ? { runSeq: batch.runSeq, step: batch.step } : undefined;
-  return step.deps.runs.readTranscript(step.run, frame.head, step.run.constraints.max_messages, through);
+  // A tree's values may stand anywhere in its messages, and these are few.
+  const atLeast = frame.kind === 'tree' ? TREE_MESSAGES : constraintsOf(step.run, frame).max_messages;
+  return step.deps.runs.readTranscript(step.run, frame.head, atLeast, through);
 }
 
 /** Events of the commit before this one: they rode in it and become items of their own now. */
@@ -79,10 +104,15 @@ export function riddenEvents(before: Run): PlacedEvent[] {
   return before.events.map((event, n) => ({ ...event, step: before.step, key: eventKey(before.step, 'reason', n) }));
 }
 
-export function openCalls(frame: AgentFrame): OpenCall[] {
+export function openCalls(frame: Frame): OpenCall[] {
   return frame.batch?.calls.filter((call) => call.state !== 'done') ?? [];
 }
 
 export function setPlan(step: Step, plan: Plan): void {
   step.run.plan = plan;
+}
+
+/** ms the run has been active, this step's waiting time included; time suspended does not count (design 5.4). */
+export function activeMs({ before, deps }: Step): number {
+  return before.activeMs + (before.plan?.next === 'suspend' ? 0 : deps.clock.now() - before.updatedAt);
 }

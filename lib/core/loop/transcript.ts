@@ -46,6 +46,8 @@ export function toTurns(messages: readonly PlacedMessage[]): Turn[] {
         if (entry) entry.observation ??= message;
         break;
       }
+      case 'value':
+        break;
       case 'edit': {
         const entry = open.get(`${runSeq}#${message.callId}`);
         if (entry) entry.edit = message;

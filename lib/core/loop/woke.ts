@@ -4,11 +4,13 @@ import type { Approval } from '../guard/approvals/suspension.ts';
 import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
 import { noteResult } from '../hands/loop-detection.ts';
+import type { ToolResult } from '../hands/result.ts';
 import { hashJson } from '../hash.ts';
-import type { AgentFrame, OpenCall } from './frames.ts';
+import type { Frame, OpenCall } from './frames.ts';
 import { observe, refuse } from './observe.ts';
 import { openCalls, type Step, say, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
+import { APPROVE_NODE } from './tree-board.ts';
 
 /**
  * Takes the decisions of the suspension that the committed plan waits for (design 3.2.2 and 5.2). Nothing in the
@@ -36,16 +38,17 @@ const expiredText = ({ kind }: Approval): string =>
   kind === 'question' ? 'nobody answered in time; go on without the answer' : 'nobody decided in time; the call did not run';
 
 /** A question that keeps getting the same answer is a loop like any other (design 6.4): people must not be asked for ever. */
-async function noteAnswer(step: Step, frame: AgentFrame, call: OpenCall, approval: Approval): Promise<void> {
+async function noteAnswer(step: Step, frame: Frame, call: OpenCall, approval: Approval): Promise<void> {
   const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
-  noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([true, approval.decision?.answer ?? '']));
+  if (frame.kind === 'agent') noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([true, approval.decision?.answer ?? '']));
 }
 
-function applyDecision(step: Step, frame: AgentFrame, call: OpenCall, approval: Approval): void {
+function applyDecision(step: Step, frame: Frame, call: OpenCall, approval: Approval): void {
   const { decision } = approval;
   const why = decision?.reason ? `: ${decision.reason}` : '';
   switch (approval.status) {
     case 'approved':
+      if (call.tool === APPROVE_NODE) return observe(step, frame, call, granted(step, call, approval));
       call.state = 'ready';
       call.decision = { decision: 'approve', hash: approval.hash, by: decision?.by ?? 'unknown' };
       return;
@@ -85,8 +88,14 @@ function applyDecision(step: Step, frame: AgentFrame, call: OpenCall, approval: 
   }
 }
 
+/** A node's approval is answered by being given: nothing runs for it. */
+function granted(step: Step, call: OpenCall, { decision }: Approval): ToolResult {
+  const metadata = { toolName: call.tool, duration: 0, truncated: false, timestamp: step.deps.clock.now() };
+  return { success: true, data: `approved by ${decision?.by ?? 'a person'}`, metadata };
+}
+
 /** A person's arguments go through everything that the LLM's went through, and are approved by their own hash. */
-function applyEdit(step: Step, frame: AgentFrame, call: OpenCall, approval: Approval): void {
+function applyEdit(step: Step, frame: Frame, call: OpenCall, approval: Approval): void {
   const definition = step.deps.registry.get(call.tool);
   const by = approval.decision?.by ?? 'unknown';
   if (!definition) {

@@ -1,9 +1,10 @@
 import { HandrailError } from '../../errors.ts';
 import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../../json.ts';
 import { SUSPENSION_TTL_MS } from '../../limits.ts';
-import type { AgentFrame } from '../../loop/frames.ts';
+import type { Frame } from '../../loop/frames.ts';
 import type { PlacedMessage } from '../../loop/message.ts';
 import type { Run } from '../../loop/run.ts';
+import { APPROVE_NODE } from '../../loop/tree-board.ts';
 import { argumentsOf } from '../../loop/transcript.ts';
 import type { Approval, Suspension } from './suspension.ts';
 
@@ -29,7 +30,7 @@ export interface SuspensionOptions {
  * The suspension that the committed plan of `run` waits for: one approval for each blocked call of the frame's batch.
  * A pure function of what is committed, so that it can be put again; only the first put counts.
  */
-export function buildSuspension(run: Run, frame: AgentFrame, history: readonly PlacedMessage[], options: SuspensionOptions): Suspension {
+export function buildSuspension(run: Run, frame: Frame, history: readonly PlacedMessage[], options: SuspensionOptions): Suspension {
   if (run.plan?.next !== 'suspend') throw new HandrailError('INTERNAL', `run ${run.runId} does not wait for anybody at step ${run.step}`);
   const blocked = frame.batch?.calls.filter((call) => call.state === 'blocked') ?? [];
   const budget = Math.floor(
@@ -44,7 +45,7 @@ export function buildSuspension(run: Run, frame: AgentFrame, history: readonly P
       call.callId,
       {
         callId: call.callId,
-        kind: question ? 'question' : 'tool',
+        kind: call.tool === APPROVE_NODE ? 'node' : question ? 'question' : 'tool',
         tool: call.tool,
         arguments: shown,
         argumentsCut: shown !== whole,

@@ -1,0 +1,84 @@
+import { HandrailError } from '../../errors.ts';
+import { mergeTighter } from '../../guard/constraints.ts';
+import { defineTool } from '../../hands/define-tool.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
+import { resolveInputs } from '../../trees/inputs.ts';
+import type { BuiltIn } from '../built-in.ts';
+import type { TreeSkill } from '../deps.ts';
+import { mayPush, namespaceOf } from '../frame-stack.ts';
+import type { Frame, TreeFrame } from '../frames.ts';
+import { refuse } from '../observe.ts';
+import { constraintsOf, topFrame } from '../step.ts';
+import { noUsage } from '../usage.ts';
+
+const definition = defineTool({
+  name: 'run_bt_skill',
+  description:
+    'Runs a skill that is a fixed procedure (a behaviour tree) and gives back its result. Use it when one of the listed procedures does what is asked. Its steps may ask people for approval, so it can take long.',
+  category: 'built-in',
+  parameters: {
+    type: 'object',
+    properties: {
+      skill: { type: 'string', description: 'Name of the skill.' },
+      inputs: {
+        type: 'object',
+        description: 'Its inputs by name. Inputs that are left out come from the session or their defaults.',
+        additionalProperties: true,
+      },
+    },
+    required: ['skill'],
+    additionalProperties: false,
+  },
+});
+
+/** Seed 000, RunBTSkillTool: a tree as a frame on top of the agent that asks for it. */
+export const runBtSkill: BuiltIn = {
+  definition,
+  kind: 'frame',
+  async push(step, call, args) {
+    const skill = step.deps.trees?.get(String(args['skill']));
+    const fail = (error: HandrailError) => refuse(step, call, error);
+    if (!skill)
+      return fail(
+        new HandrailError(
+          'TOOL_NOT_FOUND',
+          `there is no tree skill "${String(args['skill']).slice(0, 64)}"; there are: ${[...(step.deps.trees?.keys() ?? [])].join(', ') || 'none'}`,
+        ),
+      );
+    if (!mayPush(step)) return fail(new HandrailError('RESOURCE_EXHAUSTED', 'frames may not be nested deeper'));
+    const session = { ...(await step.deps.runs.getSession(step.run))?.state, ...step.run.stateChanges };
+    return newTreeFrame(
+      skill,
+      isJsonObject(args['inputs']) ? args['inputs'] : {},
+      session,
+      {
+        namespace: namespaceOf(skill.name, '', call.callId),
+        callId: call.callId,
+        constraints: mergeTighter(constraintsOf(step.run, topFrame(step.run)), skill.constraints ?? {}),
+      },
+      fail,
+    );
+  },
+};
+
+/** A frame that runs `skill` from its beginning, or what is wrong with the inputs. */
+export function newTreeFrame<Failure>(
+  skill: TreeSkill,
+  given: JsonObject,
+  session: Readonly<Record<string, Json>>,
+  place: Pick<TreeFrame, 'namespace'> & Partial<Pick<Frame, 'callId' | 'constraints'>>,
+  fail: (error: HandrailError) => Failure,
+): TreeFrame | Failure {
+  const resolved = resolveInputs(skill.inputs ?? { type: 'object', additionalProperties: true }, given, session);
+  if (!resolved.ok) return fail(resolved.error);
+  return {
+    kind: 'tree',
+    skill: skill.name,
+    ...place,
+    iterations: 0,
+    toolCalls: 0,
+    usage: noUsage,
+    state: {},
+    blackboard: Object.fromEntries(Object.entries(resolved.inputs).map(([key, value]) => [key, { value }])),
+  };
+}

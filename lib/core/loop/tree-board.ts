@@ -1,0 +1,109 @@
+import { HandrailError } from '../errors.ts';
+import type { ToolResult } from '../hands/result.ts';
+import { type Json, jsonBytes } from '../json.ts';
+import { BLACKBOARD_BYTES, INLINE_VALUE_BYTES } from '../limits.ts';
+import { previewOf } from '../preview.ts';
+import { complete, decideApproval } from '../trees/tick.ts';
+import type { Tree } from '../trees/tree.ts';
+import type { TreeSkill } from './deps.ts';
+import type { OpenCall, TreeFrame } from './frames.ts';
+import { emit, type Step, say, transcript } from './step.ts';
+
+/** Name of the pseudo call that stands for a tree's approval in a batch: no tool, and never shown to an LLM. */
+export const APPROVE_NODE = 'approve_node';
+
+/** The blackboard whole: small values from the frame, large ones from its messages (design 3.2). */
+export async function readBoard(step: Step, frame: TreeFrame): Promise<Record<string, Json>> {
+  const entries = Object.entries(frame.blackboard);
+  const stored = new Map<string, Json>();
+  if (entries.some(([, entry]) => 'stored' in entry))
+    for (const { message } of await transcript(step, frame)) if (message.role === 'value') stored.set(message.key, message.value);
+  return Object.fromEntries(entries.map(([key, entry]) => [key, 'stored' in entry ? (stored.get(key) ?? null) : entry.value]));
+}
+
+/** Sets a value. Over 4 KiB it becomes a message; beyond 1 MB in all the node fails: HandrailError RESOURCE_EXHAUSTED. */
+export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Json): void {
+  const bytes = jsonBytes(value);
+  const others = Object.entries(frame.blackboard).reduce(
+    (sum, [name, entry]) => (name === key ? sum : sum + ('stored' in entry ? entry.stored : jsonBytes(entry.value))),
+    0,
+  );
+  if (others + bytes > BLACKBOARD_BYTES)
+    throw new HandrailError(
+      'RESOURCE_EXHAUSTED',
+      `the blackboard would hold over ${BLACKBOARD_BYTES} bytes with "${key}" (${bytes} bytes)`,
+    );
+  if (bytes <= INLINE_VALUE_BYTES) frame.blackboard[key] = { value };
+  else {
+    say(step, frame, { role: 'value', key, value });
+    frame.blackboard[key] = { stored: bytes };
+  }
+}
+
+/** Takes the result of a call of the tree's batch. */
+export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, result: ToolResult): void {
+  if (call.path === undefined) return;
+  if (call.tool === APPROVE_NODE)
+    frame.state = decideApproval(
+      treeOf(step, frame),
+      frame.state,
+      nodeOf(call.path),
+      phaseOf(call.path),
+      result.success ? 'approved' : 'rejected',
+    );
+  else completeNode(step, frame, call.path, result);
+}
+
+/** Records what a tool, LLM or agent node came to, and its value on the blackboard. */
+export function completeNode(step: Step, frame: TreeFrame, path: string, result: ToolResult): void {
+  const tree = treeOf(step, frame);
+  const value = valueOf(result.data);
+  const error = result.error ? `${result.error.code}: ${result.error.message}` : undefined;
+  const done = complete(
+    tree,
+    frame.state,
+    path,
+    result.success ? { status: 'success', value } : { status: 'failure', error: error ?? 'failed' },
+  );
+  frame.state = done.state;
+  emit(step, 'bt.skill.node.io', {
+    stage: 'completed',
+    node: path,
+    tool_name: result.metadata.toolName,
+    ok: result.success,
+    output_preview: previewOf(result.success ? value : (error ?? '')),
+  });
+  if (!result.success || done.outputKey === undefined) return;
+  try {
+    writeBoard(step, frame, done.outputKey, value);
+  } catch (thrown) {
+    if (!(thrown instanceof HandrailError)) throw thrown;
+    frame.state = complete(tree, frame.state, path, { status: 'failure', error: `${thrown.code}: ${thrown.message}` }).state;
+  }
+}
+
+/** The tree of a frame. HandrailError INTERNAL when a deployment took its skill away. */
+export function treeOf(step: Step, frame: TreeFrame): Tree {
+  return skillOf(step, frame).tree;
+}
+
+export function skillOf(step: Step, frame: TreeFrame): TreeSkill {
+  const skill = step.deps.trees?.get(frame.skill);
+  if (!skill) throw new HandrailError('INTERNAL', `the tree skill "${frame.skill}" is not there any more`);
+  return skill;
+}
+
+/** JSON where it is JSON, else text. */
+function valueOf(data: string | undefined): Json {
+  if (data === undefined) return null;
+  try {
+    return JSON.parse(data) as Json;
+  } catch {
+    return data;
+  }
+}
+
+const PHASES = { before: '@before', after: '@after' } as const;
+export const approvalPath = (path: string, phase: 'before' | 'after'): string => `${path}${PHASES[phase]}`;
+const nodeOf = (path: string): string => path.replace(/@(?:before|after)$/, '');
+const phaseOf = (path: string): 'before' | 'after' => (path.endsWith(PHASES.after) ? 'after' : 'before');

@@ -60,6 +60,10 @@ export function searchProvider<Answer>(api: SearchApi<Answer>, context: SearchCo
         connector: connectAnywhere,
         signal: request.signal,
         maxBytes: ANSWER_BYTES,
+      }).catch((error: unknown) => {
+        // Where the service is, is the operator's business.
+        if (!(error instanceof HandrailError) || error.code !== 'NETWORK_ERROR') throw error;
+        throw new HandrailError('NETWORK_ERROR', `${api.name} could not be reached.`, { cause: error });
       });
       if (response.status !== 200) throw refusal(api, response.status);
       return api.results(readAnswer(api, response.body)).flatMap(cleanResult).slice(0, request.count);

@@ -97,7 +97,8 @@ export class PageReader {
     this.#pending = undefined;
     if (this.#open.length >= MAX_DEPTH) this.cut ??= 'it is nested too deeply';
     if (this.#flow.length > MAX_CHARACTERS) this.cut ??= 'it is too long';
-    const hidden = isHidden(element.name, element.attributes);
+    const secondTitle = element.name === 'title' && this.#title !== undefined;
+    const hidden = secondTitle || isHidden(element.name, element.attributes);
     if (hidden) this.#hidden++;
     const seen = this.#hidden === 0 && this.cut === undefined;
     this.#open.push({ hidden, close: seen ? this.#begin(element.name, element.attributes) : undefined });
@@ -150,8 +151,8 @@ export class PageReader {
     }
   }
 
-  #titleElement(): (() => void) | undefined {
-    if (this.#title !== undefined) return undefined;
+  #titleElement(): () => void {
+    this.#title = '';
     this.#inTitle = true;
     return () => {
       this.#inTitle = false;

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { parse } from 'yaml';
 import { sandboxBuild, sandboxManifest } from '../lib/adapters/sandbox/assets.ts';
 import type { Config } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
+import { customCheckers } from '../lib/core/guard/custom-checkers.ts';
 import { CONFIG_FILE, type FunctionSpec } from '../lib/manifest.ts';
+import { loadCheckerModules } from '../lib/runtime/checkers.ts';
 
 /** A function's code, ready to be zipped. */
 interface Bundle {
@@ -36,7 +38,10 @@ const REQUIRE_BANNER = "import{createRequire as __createRequire}from'node:module
  * inside, beside what it reads at run time.
  */
 export async function bundleFunctions(options: BundleOptions): Promise<Bundles> {
-  const { root, outdir, functions } = options;
+  const { root, outdir, functions, config, configDirectory } = options;
+  const checkers = config.constraints.guard?.checkers ?? [];
+  // A checker that could not start a function stops the deployment instead.
+  customCheckers(await loadCheckerModules(checkers, configDirectory));
   await rm(outdir, { recursive: true, force: true });
   const result = await build({
     absWorkingDir: root,
@@ -54,9 +59,26 @@ export async function bundleFunctions(options: BundleOptions): Promise<Bundles> 
     banner: { js: REQUIRE_BANNER },
     metafile: true,
     logLevel: 'error',
+    plugins: [checkerModulesPlugin(checkers, configDirectory)],
   });
   const bundles = await Promise.all(functions.map((spec) => finish(spec, result.metafile, options)));
   return new Map(functions.map((spec, index) => [spec.name, at(bundles, index)]));
+}
+
+/** Puts the checkers that the configuration names in the place of `lib/runtime/checker-modules.ts`. */
+function checkerModulesPlugin(paths: readonly string[], configDirectory: string): Plugin {
+  const imports = paths.map((path, index) => `import * as module${index} from ${JSON.stringify(resolve(configDirectory, path))};`);
+  const entries = paths.map((path, index) => `{ path: ${JSON.stringify(path)}, module: module${index} }`);
+  const contents = `${imports.join('\n')}\nexport const checkerModules = [${entries.join(', ')}];\n`;
+  return {
+    name: 'checker-modules',
+    setup: (context) =>
+      context.onLoad({ filter: /[\\/]lib[\\/]runtime[\\/]checker-modules\.ts$/ }, () => ({
+        contents,
+        loader: 'ts',
+        resolveDir: configDirectory,
+      })),
+  };
 }
 
 async function finish(spec: FunctionSpec, metafile: Metafile, options: BundleOptions): Promise<Bundle> {

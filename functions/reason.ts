@@ -1,3 +1,4 @@
 import { reasonLambda } from '../lib/runtime/aws.ts';
+import { checkerModules } from '../lib/runtime/checker-modules.ts';
 
-export const handler = reasonLambda();
+export const handler = reasonLambda(checkerModules);

@@ -72,7 +72,15 @@ export const configSchema = z.strictObject({
   constraints: constraintsSchema
     .extend({
       guard: guardConstraintsSchema
-        .extend({ confirm_default: z.enum(['allow', 'deny']).optional(), non_tty_pending: z.boolean().default(true) })
+        .extend({
+          confirm_default: z.enum(['allow', 'deny']).optional(),
+          non_tty_pending: z.boolean().default(true),
+          /** Modules that export `createChecker`, relative to this file: they stand before confirm, in this order (design 5.1). */
+          checkers: z
+            .array(z.string().regex(/\.[cm]?[jt]s$/, 'is the path of a .ts or .js module'))
+            .max(20)
+            .default([]),
+        })
         .optional(),
     })
     .default({}),

@@ -26,6 +26,7 @@ import { HandrailError } from '../core/errors.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
+import { type CheckerModule, customCheckers } from '../core/guard/custom-checkers.ts';
 import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
@@ -98,12 +99,16 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
 const noModel: LoopDeps['model'] = () => Promise.reject(new HandrailError('INTERNAL', 'this function may not call models'));
 const engineOf = (stateMachineArn: string): Engine => new StepFunctionsEngine(new SFNClient({ region: region() }), stateMachineArn);
 
-/** Step Functions → one step of a run. */
-export function reasonLambda(): LambdaHandler {
+/** Step Functions → one step of a run. `checkers`: the modules that the configuration names, as they were bundled. */
+export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler {
   const deps = lazily(async () => {
     const { functionPrefix } = environment('functionPrefix');
     const config = await loadDeployedConfig();
-    return loopDeps(noEngine, modelsOf(config), functionPrefix);
+    const wanted = config.constraints.guard?.checkers ?? [];
+    // A guard that lost a part of itself on the way here must not go on without it.
+    if (wanted.join() !== checkers.map(({ path }) => path).join())
+      throw new HandrailError('INTERNAL', `the bundle has not the checkers that the configuration names: ${wanted.join(', ')}`);
+    return { ...(await loopDeps(noEngine, modelsOf(config), functionPrefix)), customCheckers: customCheckers(checkers) };
   });
   return async (event) => reason(await deps(), event);
 }

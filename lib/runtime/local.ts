@@ -19,6 +19,7 @@ import type { Config } from '../core/config.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
+import { customCheckers } from '../core/guard/custom-checkers.ts';
 import type { ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { createTools } from '../core/loop/built-in.ts';
@@ -36,6 +37,8 @@ import type { Logger } from '../core/ports/logger.ts';
 import type { Model } from '../core/ports/model.ts';
 import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
+import { announcerOf } from './announcer.ts';
+import { loadCheckerModules } from './checkers.ts';
 import { DEMO_DIRECTORY, type LocalModelChoice } from './local-model.ts';
 import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
@@ -121,6 +124,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
       logger,
       config,
       ...createTools(configuredCategories(config), builtIns, config.security),
+      customCheckers: customCheckers(await loadCheckerModules(config.constraints.guard?.checkers ?? [], options.configDirectory)),
       model: async () => model,
       functionName: (category) => toolFunctionName(NAME, category),
     };

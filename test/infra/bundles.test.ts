@@ -74,6 +74,32 @@ describe('bundles', () => {
   });
 });
 
+describe("the operator's checkers", () => {
+  const bundleWith = (checkers: string[]) =>
+    bundleFunctions({
+      root,
+      outdir: mkdtempSync(join(tmpdir(), 'handrail-bundles-')),
+      functions: functionSpecs().filter(({ name }) => ['reason', 'settle'].includes(name)),
+      config: configSchema.parse({ constraints: { guard: { checkers } } }),
+      configDirectory: join(root, 'test/fixtures'),
+    });
+
+  it('travel with reason and with no other function', async () => {
+    const withOne = await bundleWith(['./checkers/no-private-keys.ts']);
+    const ships = (name: string) => withOne.get(name)?.inputs.includes('test/fixtures/checkers/no-private-keys.ts');
+    expect([ships('reason'), ships('settle')]).toEqual([true, false]);
+    const { directory = '' } = withOne.get('reason') ?? {};
+    expect(readFileSync(join(directory, 'index.mjs'), 'utf8')).toContain('no_private_keys');
+  });
+
+  it('that cannot be loaded stop the deployment', async () => {
+    await expect(bundleWith(['./checkers/nowhere.ts'])).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      field: 'constraints.guard.checkers.0',
+    });
+  });
+});
+
 /** What implements a tool: the modules of a category, save its data, its definitions and what they share. */
 function handlerFiles(inputs: readonly string[]): string[] {
   const tools = new Set(

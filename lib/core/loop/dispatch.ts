@@ -65,6 +65,7 @@ async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
     // The seed trusts a workflow's own nodes: one that is denied fails alone.
     onDeny: frame.kind === 'tree' ? 'call' : agentOf(deps, frame).on_deny,
     confirmDefault: deps.config.constraints.guard?.confirm_default,
+    customCheckers: deps.customCheckers,
   };
   const outcome = await preflightCovered(input, open);
   run.timings.guardMs += deps.clock.now() - began;

@@ -1,4 +1,5 @@
 import { HandrailError } from '../errors.ts';
+import { BUDGET } from '../guard/checkers/budget.ts';
 import { checkLlmCall } from '../guard/preflight.ts';
 import { expireTimeouts } from '../trees/tick.ts';
 import { askModel } from './ask.ts';
@@ -10,7 +11,8 @@ import type { Outcome } from './run.ts';
 import { activeMs, agentOf, constraintsOf, emit, openCalls, type Step, topFrame } from './step.ts';
 import { treeOf } from './tree-board.ts';
 
-type Limit = Extract<Outcome, 'iteration_limit' | 'budget_exceeded'>;
+/** `denied`: not a limit of the frame, a checker of the operator's own. */
+type Limit = Extract<Outcome, 'iteration_limit' | 'budget_exceeded'> | { readonly denied: string };
 
 /**
  * Iterations and budget of every frame of the stack, each against its own limit, before an LLM call (design 3.6). The
@@ -21,9 +23,9 @@ export async function stopAtLimit(step: Step): Promise<boolean> {
   for (const [depth, frame] of run.frames.entries()) {
     const limit = await limitOf(step, depth);
     if (limit === undefined) continue;
-    while (run.frames.length > depth + 1) await failedFrame(step, 'CANCELLED', `a frame below reached its limit (${limit})`);
+    while (run.frames.length > depth + 1) await failedFrame(step, 'CANCELLED', `a frame below ended: ${wordsOf(limit)}`);
     if (depth === 0) await finishAtLimit(step, limit);
-    else await failedFrame(step, 'RESOURCE_EXHAUSTED', `${frame.namespace} reached its limit (${limit})`);
+    else await failedFrame(step, 'RESOURCE_EXHAUSTED', `${frame.namespace} reached its limit: ${wordsOf(limit)}`);
     return true;
   }
   return false;
@@ -35,18 +37,19 @@ async function limitOf(step: Step, depth: number): Promise<Limit | undefined> {
   if (!frame || (depth > 0 && !frame.constraints)) return undefined;
   const constraints = constraintsOf(run, frame);
   if (frame.iterations >= constraints.max_iterations) return 'iteration_limit';
-  const budget = await checkLlmCall({
-    constraints,
-    policies: inputs.policies,
-    usage: depth === 0 ? run.usage : frame.usage,
-    state: run.guard,
-  });
-  if (budget.decision !== 'DENY') return undefined;
-  emit(step, 'guard.decision', { ...budget.event, frame: frame.namespace });
-  return 'budget_exceeded';
+  const usage = depth === 0 ? run.usage : frame.usage;
+  const { customCheckers } = step.deps;
+  const verdict = await checkLlmCall({ constraints, policies: inputs.policies, usage, state: run.guard, customCheckers });
+  run.guard = verdict.state;
+  if (verdict.decision === 'ALLOW') return undefined;
+  emit(step, 'guard.decision', { ...verdict.event, frame: frame.namespace });
+  return verdict.checker === BUDGET ? 'budget_exceeded' : { denied: `the guard denied an LLM call: ${verdict.reason}` };
 }
 
+const wordsOf = (limit: Limit): string => (typeof limit === 'string' ? limit : limit.denied);
+
 async function finishAtLimit(step: Step, outcome: Limit): Promise<void> {
+  if (typeof outcome !== 'string') return finishRun(step, { outcome: 'error', error: { code: 'GUARD_DENIED', message: outcome.denied } });
   const frame = topFrame(step.run);
   if (frame.kind === 'agent' && !step.asked && agentOf(step.deps, frame).on_limit === 'summarize') {
     const asked = await askModel(step, frame, true);

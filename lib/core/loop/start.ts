@@ -138,7 +138,7 @@ export function newSessionId(
 export function appLayer(config: Config): Constraints {
   const { guard, ...rest } = config.constraints;
   if (!guard) return rest;
-  const { confirm_default: _default, non_tty_pending: _pending, ...shared } = guard;
+  const { confirm_default: _default, non_tty_pending: _pending, checkers: _checkers, ...shared } = guard;
   return { ...rest, guard: shared };
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.ts';
-import { permissionsSchema } from './hands/define-tool.ts';
 import { tenantSchema } from './ids.ts';
 import { APPROVAL_TTL_MS, CONCURRENCY, HISTORY_EVENTS } from './limits.ts';
+import { searchConfigSchema, securitySchema } from './network-config.ts';
 
 const modelBase = {
   model: z.string().min(1),
@@ -19,22 +19,6 @@ export const modelConfigSchema = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('scripted'), model: z.string().default('demo'), script: z.string() }),
 ]);
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
-
-/** Where web_search asks; without it there is no such tool. On a laptop the environment gives the key. */
-export const searchConfigSchema = z.discriminatedUnion('provider', [
-  z.strictObject({ provider: z.literal('searxng'), base_url: z.url() }),
-  z.strictObject({
-    provider: z.literal('brave'),
-    base_url: z.url().default('https://api.search.brave.com'),
-    api_key_secret: z.string().optional(),
-  }),
-  z.strictObject({
-    provider: z.literal('tavily'),
-    base_url: z.url().default('https://api.tavily.com'),
-    api_key_secret: z.string().optional(),
-  }),
-]);
-export type SearchConfig = z.infer<typeof searchConfigSchema>;
 
 export const agentConfigSchema = z.strictObject({
   /** A key of `models`. */
@@ -84,12 +68,7 @@ export const configSchema = z.strictObject({
         .optional(),
     })
     .default({}),
-  /** What tools may declare at most; same shape as a tool's permissions. */
-  security: permissionsSchema.default({
-    filesystem: { read: ['**'], write: ['**'] },
-    network: { allowedDomains: ['*'], allowedPorts: [80, 443] },
-    execution: { allowedCommands: ['*'] },
-  }),
+  security: securitySchema,
   hands: z
     .strictObject({
       concurrency: z

@@ -39,6 +39,7 @@ import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
 import { appLayer, startRun } from '../core/loop/start.ts';
 import { sweep } from '../core/loop/sweep.ts';
+import { networkConfigSchema } from '../core/network-config.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
 import { CONFIG_FILE, ENV, type EnvKey, toolFunctionName } from '../manifest.ts';
@@ -67,9 +68,12 @@ const region = (): string => process.env['AWS_REGION'] ?? 'us-east-1';
 /** Emulators say where they are by the variables that the SDK reads itself. */
 const dynamo = (tables: DynamoDeps['tables']): DynamoDeps => ({ client: createDynamoClient({ region: region() }), tables, clock, random });
 
-async function loadDeployedConfig(): Promise<Config> {
-  return configSchema.parse(JSON.parse(await readFile(join(directory, CONFIG_FILE), 'utf8')));
+/** All of the configuration, or the part of it that a function is about. */
+async function loadDeployed<Schema extends z.ZodType>(schema: Schema): Promise<z.output<Schema>> {
+  return schema.parse(JSON.parse(await readFile(join(directory, CONFIG_FILE), 'utf8')));
 }
+
+const loadDeployedConfig = (): Promise<Config> => loadDeployed(configSchema);
 
 /** Stands where a function has no right to the engine; using it is a fault of ours. */
 const noEngine: Engine = {
@@ -238,7 +242,7 @@ export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
 
 export async function networkLambdaServices(): Promise<ReturnType<typeof networkServices>> {
   const secrets = new SecretsManagerClient({ region: region() });
-  return networkServices(await loadDeployedConfig(), {
+  return networkServices(await loadDeployed(networkConfigSchema), {
     apiKey: async (name) =>
       name === undefined ? undefined : (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString,
   });

@@ -1,8 +1,8 @@
 import type { WebClientOptions } from '../adapters/network/web-client.ts';
 import { createWebClient } from '../adapters/network/web-client.ts';
 import { createSearch } from '../adapters/search/index.ts';
-import type { Config } from '../core/config.ts';
 import type { ToolServices } from '../core/hands/category.ts';
+import type { NetworkConfig } from '../core/network-config.ts';
 import { VERSION } from './version.ts';
 
 export interface NetworkContext {
@@ -16,7 +16,7 @@ const USER_AGENT = `Handrail/${VERSION}`;
 
 /** What the tools of the category network work with, held to `security.network` at every call; `search` if it is configured. */
 export function networkServices(
-  { search, security }: Pick<Config, 'search' | 'security'>,
+  { search, security }: NetworkConfig,
   { apiKey, web }: NetworkContext,
 ): Pick<ToolServices, 'web'> & Partial<Pick<ToolServices, 'search'>> {
   const { allowedDomains = [], allowedPorts } = security.network ?? {};

@@ -1,5 +1,5 @@
-import type { Config } from '../core/config.ts';
 import type { Category, ToolHandler } from '../core/hands/category.ts';
+import type { NetworkConfig } from '../core/network-config.ts';
 import { code, codeHandlers } from './code/category.ts';
 import { file, fileHandlers } from './file/category.ts';
 import { memory, memoryHandlers } from './memory/category.ts';
@@ -9,7 +9,7 @@ import { network, networkHandlers, networkOf } from './network/category.ts';
 export const categories: readonly Category[] = [file, network, code, memory];
 
 /** The categories with the tools that a configuration leaves in them. */
-export function configuredCategories(config: Pick<Config, 'search' | 'security'>): readonly Category[] {
+export function configuredCategories(config: NetworkConfig): readonly Category[] {
   return categories.map((category) => (category === network ? networkOf(config) : category));
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { SearchConfig } from '../../core/config.ts';
+import type { SearchConfig } from '../../core/network-config.ts';
 import type { Recency, SearchProvider } from '../../core/ports/search-provider.ts';
 import { missingKey, type SearchContext, searchProvider } from './provider.ts';
 

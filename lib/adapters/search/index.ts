@@ -1,4 +1,4 @@
-import type { SearchConfig } from '../../core/config.ts';
+import type { SearchConfig } from '../../core/network-config.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { SearchProvider } from '../../core/ports/search-provider.ts';
 import { createBrave } from './brave.ts';

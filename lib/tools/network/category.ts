@@ -1,7 +1,7 @@
-import type { Config } from '../../core/config.ts';
 import type { Category, ToolHandler } from '../../core/hands/category.ts';
 import type { ToolDefinition } from '../../core/hands/define-tool.ts';
 import { CONCURRENCY } from '../../core/limits.ts';
+import type { NetworkConfig } from '../../core/network-config.ts';
 import { webFetchDefinition } from './web-fetch.definition.ts';
 import { webFetch } from './web-fetch.ts';
 import { webSearchDefinition } from './web-search.definition.ts';
@@ -27,7 +27,7 @@ export const networkHandlers: Readonly<Record<string, ToolHandler>> = {
  * The category as a deployment has it: web_search only where a provider is configured, and every tool's permissions those of
  * `security.network`, since that is what its function lets through, however narrow.
  */
-export function networkOf({ search, security }: Pick<Config, 'search' | 'security'>): Category {
+export function networkOf({ search, security }: NetworkConfig): Category {
   const narrowed = (tool: ToolDefinition): ToolDefinition =>
     security.network?.allowedDomains?.length ? { ...tool, permissions: { network: security.network } } : tool;
   const tools = search === undefined ? [webFetchDefinition] : network.tools;

@@ -223,9 +223,11 @@ class Reader {
 }
 
 function unknownField(key: string, type: string, known: readonly string[]): string {
-  const nearest = nearestName(key, known);
+  const names = known.filter((name) => name !== 'type');
+  const other = key === 'children' ? 'child' : key === 'child' ? 'children' : undefined;
+  const nearest = names.find((name) => name === other) ?? nearestName(key, names);
   const meant = nearest === undefined ? '' : `; did you mean "${nearest}"?`;
-  return `a ${type} node has no such field: expected ${known.filter((name) => name !== 'type').join(', ')}${meant}`;
+  return `${type} nodes have no such field: expected ${names.join(', ')}${meant}`;
 }
 
 function messageOf({ message }: z.core.$ZodIssue): string {

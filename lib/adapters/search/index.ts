@@ -1,5 +1,5 @@
-import type { SearchConfig } from '../../core/network-config.ts';
 import { unreachable } from '../../core/errors.ts';
+import type { SearchConfig } from '../../core/network-config.ts';
 import type { SearchProvider } from '../../core/ports/search-provider.ts';
 import { createBrave } from './brave.ts';
 import type { SearchContext } from './provider.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SearchConfig } from '../../../lib/core/config.ts';
+import type { SearchConfig } from '../../../lib/core/network-config.ts';
 
 /** A result, free of any provider's format. Texts may hold HTML. */
 export interface Found {

@@ -14,6 +14,8 @@ export const sessionSchema = z.object({
   runSeq: z.int(),
   /** Head of the main frame's messages when the active run took over. */
   head: z.string().optional(),
+  /** What its runs had read until then, as tags of the flow checker; absent = nothing. */
+  seen: z.array(z.string()).optional(),
   /** Shared state as of then. */
   state: z.record(z.string(), jsonSchema),
 });

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { HandrailError } from '../errors.ts';
+import { flowFrom, flowSeen } from '../guard/checkers/flow.ts';
 import { type Constraints, mergeConstraints } from '../guard/constraints.ts';
 import { hashJson, sha256Bytes } from '../hash.ts';
 import { base32, runIdFrom } from '../ids.ts';
@@ -64,6 +65,7 @@ export async function startStored(deps: Pick<StartDeps, 'runs' | 'engine' | 'clo
       ...run,
       status: 'running',
       runSeq: session.runSeq,
+      guard: flowFrom(session.seen ?? []),
       frames: run.frames.map((frame) => ({ ...frame, head: session.head })) as Run['frames'],
       updatedAt: deps.clock.now(),
       deadline: deps.clock.now() + run.constraints.timeout,
@@ -142,6 +144,12 @@ export function appLayer(config: Config): Constraints {
   return { ...rest, guard: shared };
 }
 
+/** The holder was begun with what the session had seen before. */
+function seenSoFar(session: Session | undefined, holder: Run | undefined): Pick<Session, 'seen'> {
+  const seen = holder ? flowSeen(holder) : (session?.seen ?? []);
+  return seen.length === 0 ? {} : { seen };
+}
+
 /** Takes the session's lock for `run`: free, held by a run that has ended, or already this run's. */
 async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): Promise<Session> {
   for (let attempt = 0; attempt < SESSION_ATTEMPTS; attempt++) {
@@ -163,6 +171,7 @@ async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): P
       runSeq: (session?.runSeq ?? 0) + 1,
       head: holder?.frames[0]?.head ?? session?.head,
       state: { ...session?.state, ...holder?.stateChanges },
+      ...seenSoFar(session, holder),
     };
     if (await deps.runs.swapSession(next, session?.activeRun)) return next;
   }

@@ -61,6 +61,22 @@ export function flowBefore(
   return { seen: [...new Set([...seen, ...gone, ...sourcesOf(Object.keys(effects))])].sort(), passed: Object.fromEntries(still) };
 }
 
+/** Source tags that a run has seen in all: what it was begun with, and every call that was dispatched since. */
+export function flowSeen({
+  guard,
+  effects,
+}: {
+  guard: Readonly<Record<string, JsonObject>>;
+  effects: Readonly<Record<string, number>>;
+}): string[] {
+  return stateSchema.parse(flowBefore(guard[FLOW], [], effects)).seen;
+}
+
+/** State of a run whose conversation has seen `seen` in earlier runs: their observations stand in its prompt. */
+export function flowFrom(seen: readonly string[]): Record<string, JsonObject> {
+  return seen.length === 0 ? {} : { [FLOW]: { seen: [...seen], passed: {} } };
+}
+
 /** State after a preflight: the calls that passed, with their tags, are on their way. */
 export function flowAfter(
   saved: JsonObject | undefined,

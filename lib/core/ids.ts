@@ -43,6 +43,8 @@ export function runIdFrom(bytes: Uint8Array): string {
 }
 
 export const callIdOf = (step: number, index: number): string => `c${step}-${index}`;
+/** The step whose assistant message asked for the call. */
+export const stepOfCall = (callId: string): number => Number(callId.slice(1, callId.indexOf('-')));
 export const suspensionIdOf = (runId: string, step: number): string => `${runId}-${step}`;
 export const approvalIdOf = (suspensionId: string, callId: string): string => `${suspensionId}.${callId}`;
 export const executionName = (runId: string, execution: number): string => `${runId}-${execution}`;

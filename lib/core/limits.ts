@@ -26,8 +26,10 @@ export const BLACKBOARD_BYTES = 1_000_000;
 export const INLINE_VALUE_BYTES = 4 * KIB;
 /** What an error that escapes a handler may carry (design 3.5). */
 export const ESCAPED_ERROR_BYTES = 1_000;
-/** The text that starts a run. Larger data belongs in a file of the workspace. */
-export const INPUT_BYTES = 100 * KIB;
+/** The text that starts a run: it rides in the run item. Larger data belongs in a file of the workspace. */
+export const INPUT_BYTES = 64 * KIB;
+/** The answer of a run, which rides in the run item too. A longer one is whole in the transcript. */
+export const ANSWER_BYTES = 48 * KIB;
 /** Body of an API request. */
 export const REQUEST_BYTES = 1_000_000;
 /** Step Functions ends an execution at 25,000 history events; we continue in a new one before this (design 3.5). */
@@ -43,6 +45,11 @@ export const HISTORY_LIMIT = 20;
 export const FRAME_DEPTH = 3;
 /** Calls of one assistant message that are looked at; more are answered INVALID_ARGUMENTS (OpenAI's own limit). */
 export const BATCH_CALLS = 128;
+/**
+ * Calls of one stage. What surrounds arguments and results, and errors in place of results, have to fit into the state
+ * data beside them; the Act map runs only ten at a time anyway.
+ */
+export const STAGE_CALLS = 50;
 /** Active time of a run, ms. */
 export const RUN_TIMEOUT_MS = 60 * MINUTE_MS;
 /** `MaxConcurrency` of the Act map (design 3.1). */

@@ -3,7 +3,7 @@ import { decide } from '../../lib/core/guard/approvals/decide.ts';
 import { suspend } from '../../lib/core/guard/approvals/suspend.ts';
 import { pendingCalls } from '../../lib/core/guard/approvals/suspension.ts';
 import type { CallResult } from '../../lib/core/hands/call.ts';
-import type { Category, ToolHandler } from '../../lib/core/hands/category.ts';
+import type { Category, ToolContext, ToolHandler } from '../../lib/core/hands/category.ts';
 import { defineTool, type ToolDefinitionInput } from '../../lib/core/hands/define-tool.ts';
 import { runCall } from '../../lib/core/hands/lifecycle.ts';
 import { approvalIdOf } from '../../lib/core/ids.ts';
@@ -27,7 +27,7 @@ import { seededRandom, TestClock } from './time.ts';
 /** A tool of the rig: its definition, and what it does. `runs` counts how often its handler was entered, by call. */
 export interface RigTool {
   readonly definition: Partial<ToolDefinitionInput> & { readonly name: string };
-  handle?(args: JsonObject): Promise<string> | string;
+  handle?(args: JsonObject, context: ToolContext): Promise<string> | string;
 }
 
 /** What the LLM says, turn by turn: text, or calls as [tool, arguments]. */
@@ -272,7 +272,7 @@ export class LoopRig {
   #handler(tool: RigTool): ToolHandler {
     return async (args, context) => {
       this.handled.set(context.callId, (this.handled.get(context.callId) ?? 0) + 1);
-      return { text: (await tool.handle?.(args)) ?? `${tool.definition.name} ok` };
+      return { text: (await tool.handle?.(args, context)) ?? `${tool.definition.name} ok` };
     };
   }
 

@@ -1,6 +1,6 @@
 import { HandrailError } from '../errors.ts';
 import { type JsonObject, jsonBytes } from '../json.ts';
-import { RESULT_BYTES, STAGE_BYTES } from '../limits.ts';
+import { RESULT_BYTES, STAGE_BYTES, STAGE_CALLS } from '../limits.ts';
 import type { PreviousResult } from './call.ts';
 import type { ToolDefinition } from './define-tool.ts';
 import { cutText } from './text.ts';
@@ -103,8 +103,8 @@ interface StageCall {
 }
 
 /**
- * A stage cut into stages whose arguments and `previousResults` stay under `limit` bytes, in order (design 3.5). A call that is
- * too large alone keeps its arguments and the newest of its `previousResults`.
+ * A stage cut into stages of at most 50 calls whose arguments and `previousResults` stay under `limit` bytes, in order (design
+ * 3.5). A call that is too large alone keeps its arguments and the newest of its `previousResults`.
  */
 export function splitStage<Item extends StageCall>(calls: readonly Item[], limit = STAGE_BYTES): Item[][] {
   const stages: Item[][] = [];
@@ -113,7 +113,7 @@ export function splitStage<Item extends StageCall>(calls: readonly Item[], limit
     const fitting = cutPreviousResults(call, limit);
     const size = jsonBytes(fitting.arguments) + jsonBytes(fitting.previousResults ?? []);
     const stage = stages.at(-1);
-    if (stage && bytes + size <= limit) {
+    if (stage && stage.length < STAGE_CALLS && bytes + size <= limit) {
       stage.push(fitting);
       bytes += size;
     } else {

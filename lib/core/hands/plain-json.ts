@@ -34,6 +34,9 @@ export function plainJson(value: unknown, path = '', depth = 0): Json | JsonFaul
 }
 
 function plainObject(value: object, path: string, depth: number): JsonObject | JsonFault {
+  // Of a Set or a Date nothing would be left but {}.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return new JsonFault(path, 'is not JSON');
   const result: JsonObject = {};
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined) continue;

@@ -11,7 +11,7 @@ import type { ModelReply, RawCall } from '../ports/model.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
 import type { AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
-import { agentOf, type Step, say } from './step.ts';
+import { agentOf, emit, type Step, say } from './step.ts';
 
 /** Characters of the LLM's own text that are kept when a call could not be taken as written. */
 const RAW_CHARACTERS = 2_000;
@@ -47,17 +47,37 @@ export function openBatch(step: Step, frame: AgentFrame, reply: ModelReply, tool
       counted: false,
     }),
   );
-  frame.batch = { runSeq: step.run.runSeq, step: step.run.step, calls };
+  frame.batch = { runSeq: step.run.runSeq, step: step.run.step, calls: calls.slice(0, BATCH_CALLS) };
   for (const entry of entries)
     if (entry.refused?.code === 'LOOP_DETECTED') noteRefusal(frame.repeats, hashJson([entry.call.tool, entry.call.arguments]));
-  entries.forEach((entry, index) => {
+  entries.slice(0, BATCH_CALLS).forEach((entry, index) => {
     const call = calls[index];
     const refused = entry.refused ?? (entry.definition && stages.error);
     if (call && refused) observe(step, frame, call, refuse(step, call, refused));
   });
+  refuseRest(step, frame, entries.slice(BATCH_CALLS));
   closeBatch(frame);
   return entries.some((entry) => entry.loop) ? 'loop' : 'open';
 }
+
+/** Answers the calls beyond the limit. They are no part of the batch and have one event together: both are in the run item. */
+function refuseRest(step: Step, frame: AgentFrame, entries: readonly Entry[]): void {
+  const [first] = entries;
+  if (!first) return;
+  const error = tooMany();
+  for (const { call } of entries)
+    say(step, frame, { role: 'observation', callId: call.callId, tool: call.tool, result: refuse(step, call, error), untrusted: false });
+  emit(step, 'tool.call.failed', {
+    callId: first.call.callId,
+    tool: first.call.tool,
+    frame: frame.namespace,
+    duration: 0,
+    error: { code: error.code, message: `${error.message} (${entries.length} did not run)` },
+  });
+}
+
+const tooMany = (): HandrailError =>
+  new HandrailError('INVALID_ARGUMENTS', `more than ${BATCH_CALLS} calls in one message: make fewer at a time`);
 
 function readCall(step: Step, frame: AgentFrame, raw: RawCall, index: number, tools: readonly ToolDefinition[]): Entry {
   const callId = callIdOf(step.run.step, index);
@@ -70,15 +90,10 @@ function readCall(step: Step, frame: AgentFrame, raw: RawCall, index: number, to
     refused: error,
     loop: false,
   });
+  if (index >= BATCH_CALLS) return refusedCall(safeName(raw.name), tooMany());
   const known = step.deps.registry.resolve(raw.name);
   const definition = known && tools.includes(known) ? known : undefined;
   if (!definition) return refusedCall(safeName(raw.name), step.deps.registry.notFound(raw.name, tools));
-  if (index >= BATCH_CALLS)
-    return refusedCall(
-      definition.name,
-      new HandrailError('INVALID_ARGUMENTS', `more than ${BATCH_CALLS} calls in one message: make fewer at a time`),
-      definition,
-    );
   const read = readArguments(raw.arguments, definition);
   if (!read.ok) return refusedCall(definition.name, read.error, definition);
   const call: AssistantCall = {

@@ -1,4 +1,5 @@
 import type { CommitOutcome, MessageWrite } from '../ports/run-store.ts';
+import { fitEvents } from './event-size.ts';
 import { keyOf, messagePrefix } from './keys.ts';
 import { flightMs } from './permits.ts';
 import { isTerminal } from './run.ts';
@@ -26,6 +27,7 @@ export async function commitStep(step: Step): Promise<CommitOutcome> {
   }
   run.activeMs = before.activeMs + (before.plan?.next === 'suspend' ? 0 : now - before.updatedAt);
   run.updatedAt = now;
+  run.events = fitEvents(run.events);
   if (isTerminal(run) || run.plan?.next === 'suspend') delete run.deadline;
   else run.deadline = now + Math.max(0, run.constraints.timeout - run.activeMs);
   if (isTerminal(run)) delete run.dueAt;

@@ -13,6 +13,7 @@ import type { PlacedMessage } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
 import { takePermits } from './permits.ts';
+import { recheckCalls } from './recheck.ts';
 import type { Run } from './run.ts';
 import { agentOf, constraintsOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
@@ -26,6 +27,7 @@ const DETAILED_CALLS = 24;
  */
 export async function dispatch(step: Step): Promise<void> {
   const frame = topFrame(step.run);
+  await recheckCalls(step, frame);
   const asked = await passGuard(step, frame);
   await answerBuiltIns(step, frame, asked);
   closeBatch(frame);

@@ -73,6 +73,8 @@ function readAnswer(step: Step, call: OpenCall, answer: Json | undefined): ToolR
 /** After a crash of the engine: calls in flight are dispatched again if that does no harm (design 3.2.2, `recover`). */
 export function recoverCalls(step: Step): void {
   const frame = topFrame(step.run);
+  // Nothing of the run is in flight any more, and attempts that never came to their commit may have left leases too.
+  step.giveBack.push(...step.inputs.permits.leases.filter((lease) => lease.run === step.run.runId).map((lease) => lease.key));
   for (const call of openCalls(frame)) {
     if (call.state !== 'inflight') continue;
     if (step.deps.registry.get(call.tool)?.idempotent) {

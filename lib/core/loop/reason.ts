@@ -1,7 +1,7 @@
 import { HandrailError } from '../errors.ts';
 import { buildSuspension, type SuspensionOptions } from '../guard/approvals/open.ts';
 import { executionName, suspensionIdOf } from '../ids.ts';
-import { SUSPENSION_TTL_MS } from '../limits.ts';
+import { STAGE_CALLS, SUSPENSION_TTL_MS } from '../limits.ts';
 import { mustContinue, START_EVENTS, worstCaseEvents } from '../machine/history.ts';
 import { commitStep } from './commit.ts';
 import { decide } from './decide.ts';
@@ -89,14 +89,13 @@ async function afterCommit(deps: LoopDeps, run: Run, step?: Step): Promise<void>
 }
 
 async function work(step: Step, event: ReasonEvent): Promise<void> {
-  const { run, deps } = step;
+  const { run } = step;
   run.status = 'running';
   await absorb(step, event);
   if (run.cancelRequestedAt !== undefined) return finishRun(step, { outcome: 'cancelled' });
   if (run.plan) return;
   if (activeMs(step) >= run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
-  const { hands, limits } = deps.config;
-  if (mustContinue(run.historyEvents, 'act', hands.concurrency.global, MOST_RETRIES, limits.history_events)) return handOver(step);
+  if (isHistoryFull(step)) return handOver(step);
   await expireTreeTimeouts(step);
   await decide(step);
 }
@@ -141,6 +140,14 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<void> {
     case 'finish':
       return;
   }
+}
+
+/** A new execution takes at least one step of the run forward, however low the limit: else it would only begin the next. */
+function isHistoryFull({ run, before, deps }: Step): boolean {
+  const { hands, limits } = deps.config;
+  const isNew = before.plan === undefined || before.plan.next === 'continue';
+  const calls = Math.min(hands.concurrency.global, STAGE_CALLS);
+  return !isNew && mustContinue(run.historyEvents, 'act', calls, MOST_RETRIES, limits.history_events);
 }
 
 /** The history of this execution is nearly full: the next one goes on (design 3.5). Nothing is in flight here. */

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../config.ts';
 import { HandrailError } from '../errors.ts';
 import type { MergedConstraints } from '../guard/constraints.ts';
-import { base32 } from '../ids.ts';
+import { base32, stepOfCall } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { StepInputs } from '../ports/run-store.ts';
 import type { LoopDeps } from './deps.ts';
@@ -96,7 +96,17 @@ async function readHistory(step: Step, frame: Frame): Promise<PlacedMessage[]> {
   const through = batch && batch.step <= step.before.step ? { runSeq: batch.runSeq, step: batch.step } : undefined;
   // A tree's values may stand anywhere in its messages, and these are few.
   const atLeast = frame.kind === 'tree' ? TREE_MESSAGES : constraintsOf(step.run, frame).max_messages;
-  return step.deps.runs.readTranscript(step.run, frame.head, atLeast, through);
+  const found = await step.deps.runs.readTranscript(step.run, frame.head, atLeast, through);
+  const beginning = partOfOneBatch(found);
+  return beginning ? step.deps.runs.readTranscript(step.run, frame.head, atLeast, beginning) : found;
+}
+
+/** Where the batch begins, if the window holds results of the newest batch and nothing else: the LLM has to see that batch. */
+function partOfOneBatch(messages: readonly PlacedMessage[]): { runSeq: number; step: number } | undefined {
+  const [oldest] = messages;
+  if (!oldest || messages.some(({ message }) => message.role === 'user' || message.role === 'assistant')) return undefined;
+  const { message, runSeq } = oldest;
+  return 'callId' in message ? { runSeq, step: stepOfCall(message.callId) } : undefined;
 }
 
 /** Events of the commit before this one: they rode in it and become items of their own now. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { HandrailError } from '../lib/core/errors.ts';
+import { NO_WORKSPACE } from '../lib/manifest.ts';
 import { bundleFunctions } from './bundle.ts';
 import { readSettings } from './config.ts';
 import { addStacks, functionSpecs } from './deploy.ts';
@@ -13,8 +14,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outdir = await mkdtemp(join(tmpdir(), 'handrail-bundles-'));
 try {
   const app = new App();
-  const settings = readSettings(app.node, root);
-  const functions = functionSpecs();
+  const settings = readSettings(app.node, root, { account: process.env['CDK_DEFAULT_ACCOUNT'] });
+  const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE });
   const { config, configDirectory } = settings;
   const bundles = await bundleFunctions({ root, outdir, functions, config, configDirectory });
   addStacks(app, { settings, functions, bundles });

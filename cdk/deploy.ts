@@ -7,9 +7,10 @@ import type { Settings } from './config.ts';
 import { AgentStack } from './stacks/agent-stack.ts';
 import { StateStack } from './stacks/state-stack.ts';
 
-/** Every function of a deployment. */
-export function functionSpecs(): FunctionSpec[] {
-  return [...coreFunctions, ...categories.map(toolFunction)];
+/** Every function of a deployment. Where there is no workspace, those that work on nothing else are left out. */
+export function functionSpecs({ files }: { files: boolean } = { files: true }): FunctionSpec[] {
+  const tools = categories.filter(({ needs }) => files || !needs.includes('workspace') || needs.includes('codeRunner'));
+  return [...coreFunctions, ...tools.map(toolFunction)];
 }
 
 export interface DeployProps {
@@ -19,13 +20,14 @@ export interface DeployProps {
 }
 
 /**
- * Both stacks of a deployment, checked by cdk-nag at synthesis. Without account and region: the template fits any, and
- * nothing asks AWS.
+ * Both stacks of a deployment, checked by cdk-nag at synthesis. Unless the stage names account and region the template
+ * fits any, and in no case does anything ask AWS.
  */
 export function addStacks(app: App, { settings, functions, bundles }: DeployProps): { state: StateStack; agent: AgentStack } {
-  const { name } = settings;
-  const state = new StateStack(app, `${name}-state`, { name, terminationProtection: true });
-  const agent = new AgentStack(app, `${name}-agent`, { settings, state, functions, bundles });
+  const { name, retain } = settings;
+  const env = settings.env === undefined ? {} : { env: settings.env };
+  const state = new StateStack(app, `${name}-state`, { ...env, settings, terminationProtection: retain });
+  const agent = new AgentStack(app, `${name}-agent`, { ...env, settings, state, functions, bundles });
   Tags.of(app).add('handrail', name);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   return { state, agent };

@@ -17,8 +17,16 @@ export const ENV = {
   stateMachineArn: 'HANDRAIL_STATE_MACHINE_ARN',
   /** The deployment's name; function names are made of it by `functionName` and `toolFunctionName`. */
   functionPrefix: 'HANDRAIL_FUNCTION_PREFIX',
-  /** Directory that holds the workspaces, one per tenant and session: a mount in AWS, a host directory on an emulator. */
+  /** Directory that holds the workspaces, one per tenant and session: a mount in AWS, a host directory on an emulator; or `NO_WORKSPACE`. */
   workspace: 'HANDRAIL_WORKSPACE',
+  /** `debug`, `info`, `warn` or `error`. */
+  logLevel: 'HANDRAIL_LOG_LEVEL',
+  /** `on`: previews of arguments, results and answers are logged. */
+  logText: 'HANDRAIL_LOG_TEXT',
+  /** Address of the HTTP API, for the links of notices where the configuration gives no other. */
+  apiUrl: 'HANDRAIL_API_URL',
+  /** Topic that approvals are announced to besides the configured ones; only where the stage has someone mailed. */
+  approvalsTopic: 'HANDRAIL_APPROVALS_TOPIC',
   /** Emulator only: the bearer secret that takes the place of the authorizer. */
   apiSecret: 'HANDRAIL_API_SECRET',
 } as const;
@@ -30,6 +38,8 @@ export const CONFIG_FILE = 'handrail.config.json';
 export const DEPLOYMENT_NAME = 'handrail';
 /** Where the workspaces are mounted in AWS. */
 export const WORKSPACE_MOUNT = '/mnt/workspace';
+/** In place of a directory where a deployment has no workspaces: a script finds no files, and those it leaves are gone. */
+export const NO_WORKSPACE = 'none';
 
 export type TableName = 'sessions' | 'guard' | 'memory';
 type IndexName = 'byTenant' | 'pending' | 'due';
@@ -55,6 +65,8 @@ export interface FunctionSpec {
   readonly engine: readonly ('StartExecution' | 'DescribeExecution' | 'SendTaskSuccess')[];
   /** Calls the configured models, and reads the configured secrets. */
   readonly model: boolean;
+  /** Sends notices by the configured channels, and reads the secrets of the webhook. */
+  readonly notices: boolean;
   /** Asks the configured search service, and reads the secret of its key. */
   readonly search: boolean;
   /** Categories whose function it may invoke directly. */
@@ -67,7 +79,9 @@ export interface FunctionSpec {
 
 const READ = ['GetItem', 'BatchGetItem', 'Query'] as const;
 const WRITE = ['PutItem', 'UpdateItem', 'BatchWriteItem'] as const;
-const none = { engine: [], model: false, search: false, invokes: [], config: true, sandbox: false } as const;
+/** What every function is told. */
+const EVERY = ['target', 'logLevel', 'logText', 'functionPrefix'] as const;
+const none = { engine: [], model: false, notices: false, search: false, invokes: [], config: true, sandbox: false } as const;
 
 /** The functions that are not tools. */
 export const coreFunctions = [
@@ -78,7 +92,7 @@ export const coreFunctions = [
     description: 'One step of a run: asks the model, applies the guard, commits, plans',
     memoryMb: 512,
     timeoutSeconds: 300,
-    env: ['target', 'sessionsTable', 'guardTable', 'functionPrefix'],
+    env: [...EVERY, 'sessionsTable', 'guardTable'],
     tables: { sessions: { actions: [...READ, ...WRITE] }, guard: { actions: [...READ, 'PutItem', 'UpdateItem'] } },
     model: true,
   },
@@ -86,10 +100,11 @@ export const coreFunctions = [
     ...none,
     name: 'suspend',
     entry: 'functions/suspend.ts',
-    description: 'Registers the task token of a suspension',
+    description: 'Registers the task token of a suspension and tells people that they are asked',
     memoryMb: 256,
     timeoutSeconds: 30,
-    env: ['target', 'sessionsTable', 'guardTable', 'stateMachineArn'],
+    env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn', 'apiUrl'],
+    notices: true,
     tables: { sessions: { actions: [...READ, ...WRITE] }, guard: { actions: [...READ, 'PutItem', 'UpdateItem'] } },
     engine: ['DescribeExecution', 'SendTaskSuccess'],
   },
@@ -100,7 +115,7 @@ export const coreFunctions = [
     description: 'Ends the run of an execution that failed, timed out or was stopped',
     memoryMb: 256,
     timeoutSeconds: 60,
-    env: ['target', 'sessionsTable', 'guardTable', 'stateMachineArn'],
+    env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn'],
     tables: { sessions: { actions: [...READ, ...WRITE] }, guard: { actions: [...READ, 'PutItem', 'UpdateItem'] } },
     engine: ['DescribeExecution', 'SendTaskSuccess'],
   },
@@ -111,7 +126,8 @@ export const coreFunctions = [
     description: 'Every minute: expiries, undelivered decisions, runs that never started or have stopped',
     memoryMb: 256,
     timeoutSeconds: 55,
-    env: ['target', 'sessionsTable', 'guardTable', 'stateMachineArn'],
+    env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn', 'apiUrl'],
+    notices: true,
     tables: {
       sessions: { actions: [...READ, ...WRITE, 'DeleteItem'], indexes: ['due'] },
       guard: { actions: [...READ, 'PutItem', 'UpdateItem'], indexes: ['due'] },
@@ -125,7 +141,7 @@ export const coreFunctions = [
     description: 'The HTTP API',
     memoryMb: 512,
     timeoutSeconds: 29,
-    env: ['target', 'sessionsTable', 'guardTable', 'memoryTable', 'stateMachineArn', 'functionPrefix'],
+    env: [...EVERY, 'sessionsTable', 'guardTable', 'memoryTable', 'stateMachineArn'],
     tables: {
       sessions: { actions: [...READ, ...WRITE, 'DeleteItem'], indexes: ['byTenant'] },
       guard: { actions: [...READ, 'PutItem', 'UpdateItem'], indexes: ['byTenant', 'pending'] },
@@ -150,13 +166,21 @@ export function toolFunction(category: Category): FunctionSpec {
     description: `Tools of the category ${category.name}`,
     memoryMb: category.memoryMb,
     timeoutSeconds: Math.ceil(Math.min(longestMs, TOOL_TIMEOUT_MS.max) / 1000) + TOOL_MARGIN_SECONDS,
-    env: ['target', ...(needs('workspace') ? (['workspace'] as const) : []), ...(needs('memoryTable') ? (['memoryTable'] as const) : [])],
+    env: [...EVERY, ...(needs('workspace') ? (['workspace'] as const) : []), ...(needs('memoryTable') ? (['memoryTable'] as const) : [])],
     tables: needs('memoryTable') ? { memory: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] } } : {},
     // What the network lets through is configured.
     config: needs('network'),
     search: needs('network'),
     sandbox: needs('codeRunner'),
   };
+}
+
+/**
+ * Runs in the network without a way out: whatever works with the session's files or carries out code. So nothing that can
+ * read files can send them (design section 9).
+ */
+export function isIsolated(spec: Pick<FunctionSpec, 'env' | 'sandbox'>): boolean {
+  return spec.env.includes('workspace') || spec.sandbox;
 }
 
 /** The timeouts that the state machine must outlive, seconds. */

@@ -1,4 +1,4 @@
-import { CfnParameter, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { CfnParameter, Duration } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   HttpApi,
@@ -10,12 +10,12 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { FunctionSpec } from '../../lib/manifest.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { Deployment } from './deployment.ts';
 import { LambdaFunction } from './lambda-function.ts';
+import { logGroupOf } from './log-group.ts';
 
 export interface ApiProps {
   readonly deployment: Deployment;
@@ -28,6 +28,11 @@ const THROTTLE = { rateLimit: 50, burstLimit: 100 };
 /** Every route goes to one function, which knows them; what is open without an authorizer is listed here, with the reason. */
 const OPEN_ROUTES = [
   { path: '/health', methods: [HttpMethod.GET], reason: 'Liveness for load balancers and uptime checks; it tells nothing' },
+  {
+    path: '/a/{suspensionId}',
+    methods: [HttpMethod.GET, HttpMethod.HEAD, HttpMethod.POST],
+    reason: 'The approval page: people come by a link with a token of 256 bits, which the function checks',
+  },
 ] as const;
 
 /** The HTTP API. Target `emulator` has a shared secret in place of the authorizer, which emulators do not enforce. */
@@ -59,11 +64,7 @@ export class Api extends Construct {
   }
 
   private stage(api: HttpApi, deployment: Deployment): HttpStage {
-    const logGroup = new LogGroup(this, 'AccessLogs', {
-      logGroupName: `/aws/vendedlogs/apigateway/${deployment.settings.name}`,
-      retention: deployment.settings.logDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = logGroupOf(this, 'AccessLogs', deployment, `/aws/vendedlogs/apigateway/${deployment.settings.name}`);
     return new HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',

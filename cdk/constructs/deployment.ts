@@ -1,5 +1,7 @@
 import { ArnFormat, Aws, type Stack } from 'aws-cdk-lib';
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { FileSystem } from 'aws-cdk-lib/aws-lambda';
 import { type EnvKey, functionName, stateMachineName, type TableName } from '../../lib/manifest.ts';
 import type { Bundles } from '../bundle.ts';
 import type { Settings } from '../config.ts';
@@ -11,6 +13,16 @@ export interface Deployment {
   readonly bundles: Bundles;
   readonly tables: Tables;
   readonly key: IKey;
+  /** Where functions run that must reach nothing; undefined on an emulator and with `-c network=none`. */
+  readonly isolation: Isolation | undefined;
+}
+
+/** A network without a way out, and the files of all sessions in it. */
+export interface Isolation {
+  readonly vpc: IVpc;
+  readonly subnets: SubnetSelection;
+  readonly securityGroup: ISecurityGroup;
+  readonly mount: FileSystem;
 }
 
 /**
@@ -43,6 +55,10 @@ export function environmentValue(stack: Stack, deployment: Deployment, key: EnvK
     stateMachineArn: loopArn(stack, deployment),
     functionPrefix: deployment.settings.name,
     workspace: deployment.settings.workspace,
+    logLevel: deployment.settings.logLevel,
+    logText: deployment.settings.logText ? 'on' : 'off',
+    apiUrl: undefined,
+    approvalsTopic: undefined,
     apiSecret: undefined,
   };
   return values[key];

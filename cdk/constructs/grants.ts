@@ -1,5 +1,5 @@
 import { Aws, Stack } from 'aws-cdk-lib';
-import { PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam';
+import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam';
 import * as z from 'zod';
 import type { ModelConfig } from '../../lib/core/config.ts';
 import { HandrailError } from '../../lib/core/errors.ts';
@@ -32,6 +32,7 @@ export function rightsOf(stack: Stack, deployment: Deployment, spec: FunctionSpe
     ...invokeRights(stack, deployment, spec),
     ...(spec.model ? modelRights(stack, deployment) : []),
     ...(spec.search ? searchRights(stack, deployment) : []),
+    ...(spec.notices ? noticeRights(stack, deployment) : []),
   ];
 }
 
@@ -69,9 +70,36 @@ function engineRights(stack: Stack, deployment: Deployment, spec: FunctionSpec):
   return rights;
 }
 
+/** What Lambda does with a function's role to give it an address. */
+const INTERFACE_ACTIONS = [
+  'AssignPrivateIpAddresses',
+  'CreateNetworkInterface',
+  'DeleteNetworkInterface',
+  'DescribeNetworkInterfaces',
+  'DescribeSubnets',
+  'UnassignPrivateIpAddresses',
+].map((action) => `ec2:${action}`);
+
+/** For a function inside a network. The rights are for Lambda; the function's own code is refused them. */
+export function networkRights(functionArn: string): Right[] {
+  return [
+    allow({ sid: 'Interfaces', actions: INTERFACE_ACTIONS, resources: ['*'] }),
+    {
+      statement: new PolicyStatement({
+        sid: 'NotTheCodeItself',
+        effect: Effect.DENY,
+        actions: INTERFACE_ACTIONS,
+        resources: ['*'],
+        conditions: { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } },
+      }),
+    },
+  ];
+}
+
 function invokeRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
-  if (spec.invokes.length === 0) return [];
-  const resources = spec.invokes.map((category) => functionArn(stack, deployment, `tool-${category}`));
+  const there = spec.invokes.map((category) => `tool-${category}`).filter((name) => deployment.bundles.has(name));
+  if (there.length === 0) return [];
+  const resources = there.map((name) => functionArn(stack, deployment, name));
   return [allow({ sid: 'Tools', actions: ['lambda:InvokeFunction'], resources })];
 }
 
@@ -92,6 +120,25 @@ function searchRights(stack: Stack, { settings }: Deployment): Right[] {
   const { search } = settings.config;
   if (search === undefined || !('api_key_secret' in search) || search.api_key_secret === undefined) return [];
   return [allow({ sid: 'SearchKey', actions: ['secretsmanager:GetSecretValue'], resources: [secretArn(stack, search.api_key_secret)] })];
+}
+
+/** The configured topic, bus and secrets of the webhook. A topic or bus under a key of its own also needs a right there. */
+function noticeRights(stack: Stack, { settings }: Deployment): Right[] {
+  const { sns_topic_arn, event_bus, webhook } = settings.config.notices;
+  const secrets = [webhook?.url_secret, webhook?.signing_secret].flatMap((secret) =>
+    secret === undefined ? [] : [secretArn(stack, secret)],
+  );
+  const rights: Right[] = [];
+  if (sns_topic_arn !== undefined) rights.push(allow({ sid: 'NoticeTopic', actions: ['sns:Publish'], resources: [sns_topic_arn] }));
+  if (event_bus !== undefined)
+    rights.push(allow({ sid: 'NoticeBus', actions: ['events:PutEvents'], resources: [busArn(stack, event_bus)] }));
+  if (secrets.length > 0)
+    rights.push(allow({ sid: 'WebhookSecrets', actions: ['secretsmanager:GetSecretValue'], resources: [...new Set(secrets)] }));
+  return rights;
+}
+
+function busArn(stack: Stack, bus: string): string {
+  return bus.startsWith('arn:') ? bus : `arn:${Aws.PARTITION}:events:${stack.region}:${stack.account}:event-bus/${bus}`;
 }
 
 /** `<geography>.<provider>.<model>`: an inference profile, which calls the model in the regions of its geography. */
@@ -117,7 +164,7 @@ function bedrockRights(stack: Stack, model: Extract<ModelConfig, { provider: 'be
 /** Secrets Manager ends the ARN of a secret with six characters that only it knows: hence the question marks. */
 function secretArn(stack: Stack, secret: string): string {
   if (secret.startsWith('arn:')) return secret;
-  if (/[*?]/.test(secret)) throw new HandrailError('BAD_REQUEST', `api_key_secret: ${secret} is not the name of one secret`);
+  if (/[*?]/.test(secret)) throw new HandrailError('BAD_REQUEST', `configuration: ${secret} is not the name of one secret`);
   return `arn:${Aws.PARTITION}:secretsmanager:${stack.region}:${stack.account}:secret:${secret}-??????`;
 }
 
@@ -135,13 +182,19 @@ export function grant(role: Role, rights: readonly Right[]): void {
   }
 }
 
-/** An ARN as cdk-nag prints it: references to pseudo parameters in angle brackets. */
+const referenceSchema = z.union([
+  z.string(),
+  z.object({ Ref: z.string() }).transform(({ Ref }) => `<${Ref}>`),
+  z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.string()]) }).transform(({ 'Fn::GetAtt': path }) => `<${path.join('.')}>`),
+  z.object({ 'Fn::ImportValue': z.string() }).transform(({ 'Fn::ImportValue': name }) => name),
+]);
+
+/** An ARN as cdk-nag prints it: references in angle brackets. */
 function shown(resolved: unknown): string {
-  if (typeof resolved === 'string') return resolved;
-  const join = z
-    .object({ 'Fn::Join': z.tuple([z.literal(''), z.array(z.union([z.string(), z.object({ Ref: z.string() })]))]) })
-    .parse(resolved);
-  return join['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
+  const joined = z
+    .object({ 'Fn::Join': z.tuple([z.literal(''), z.array(referenceSchema)]) })
+    .transform(({ 'Fn::Join': [, parts] }) => parts.join(''));
+  return z.union([referenceSchema, joined]).parse(resolved);
 }
 
 const pascal = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,12 +1,12 @@
-import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, Stack } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { loopDefinition } from '../../lib/core/machine/loop.ts';
 import { type FunctionSpec, stateMachineName } from '../../lib/manifest.ts';
 import { type Deployment, functionArn, loopArn } from './deployment.ts';
 import { allow, grant } from './grants.ts';
+import { logGroupOf } from './log-group.ts';
 
 export interface LoopProps {
   readonly deployment: Deployment;
@@ -26,17 +26,15 @@ const TRACE = ['PutTraceSegments', 'PutTelemetryRecords', 'GetSamplingRules', 'G
  */
 export class Loop extends Construct {
   readonly resource: CfnStateMachine;
+  /** Whom tool functions let invoke them. */
+  readonly role: Role;
 
   constructor(scope: Construct, id: string, props: LoopProps) {
     super(scope, id);
     const { deployment, reason, suspend, tools } = props;
     const stack = Stack.of(this);
-    const logGroup = new LogGroup(this, 'Logs', {
-      logGroupName: `/aws/vendedlogs/states/${stateMachineName(deployment.settings.name)}`,
-      retention: deployment.settings.logDays,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const role = this.role(props);
+    const logGroup = logGroupOf(this, 'Logs', deployment, `/aws/vendedlogs/states/${stateMachineName(deployment.settings.name)}`);
+    this.role = this.makeRole(props);
     const definition = loopDefinition({
       reasonFunction: functionArn(stack, deployment, reason.name),
       suspendFunction: functionArn(stack, deployment, suspend.name),
@@ -47,7 +45,7 @@ export class Loop extends Construct {
       stateMachineName: stateMachineName(deployment.settings.name),
       stateMachineType: 'STANDARD',
       definitionString: stack.toJsonString(definition),
-      roleArn: role.roleArn,
+      roleArn: this.role.roleArn,
       loggingConfiguration: {
         level: 'ALL',
         includeExecutionData: false,
@@ -57,10 +55,10 @@ export class Loop extends Construct {
       encryptionConfiguration: { type: 'CUSTOMER_MANAGED_KMS_KEY', kmsKeyId: deployment.key.keyArn, kmsDataKeyReusePeriodSeconds: 300 },
     });
     // The service checks at creation that the role may deliver logs and use the key.
-    this.resource.node.addDependency(role);
+    this.resource.node.addDependency(this.role);
   }
 
-  private role({ deployment, reason, suspend, tools }: LoopProps): Role {
+  private makeRole({ deployment, reason, suspend, tools }: LoopProps): Role {
     const stack = Stack.of(this);
     const arn = loopArn(stack, deployment);
     const ofUs = { StringEquals: { 'aws:SourceAccount': stack.account }, ArnEquals: { 'aws:SourceArn': arn } };

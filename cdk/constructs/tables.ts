@@ -9,11 +9,12 @@ export interface TablesProps {
   /** Prefix of the tables' names. */
   readonly name: string;
   readonly key: IKey;
+  /** Keep them when the stack goes, and refuse to delete them before. */
+  readonly retain: boolean;
 }
 
 /**
- * The three tables of `TABLES`: on demand, encrypted with our key, restorable to any second of the last 35 days, kept
- * when the stack goes.
+ * The three tables of `TABLES`: on demand, encrypted with our key, restorable to any second of the last 35 days.
  */
 export class Tables extends Construct {
   readonly sessions: dynamodb.Table;
@@ -37,8 +38,8 @@ export class Tables extends Construct {
       encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
       encryptionKey: props.key,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: props.retain,
+      removalPolicy: props.retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       ...(ttl === undefined ? {} : { timeToLiveAttribute: ttl }),
     });
     for (const index of indexes) table.addGlobalSecondaryIndex(secondaryIndex(index));

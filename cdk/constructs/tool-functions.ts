@@ -1,6 +1,7 @@
-import { Annotations } from 'aws-cdk-lib';
+import { ArnPrincipal, type IRole } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { type FunctionSpec, WORKSPACE_MOUNT } from '../../lib/manifest.ts';
+import type { FunctionSpec } from '../../lib/manifest.ts';
 import type { Deployment } from './deployment.ts';
 import { LambdaFunction } from './lambda-function.ts';
 
@@ -11,15 +12,16 @@ export interface ToolFunctionsProps {
 
 /** A function for each category of tools, with a role that may do what the category needs. */
 export class ToolFunctions extends Construct {
+  private readonly functions: readonly IFunction[];
+
   constructor(scope: Construct, id: string, { deployment, tools }: ToolFunctionsProps) {
     super(scope, id);
-    for (const spec of tools) new LambdaFunction(this, spec.name.replace(/^tool-/, ''), { deployment, spec });
-    const mounting = tools.filter((spec) => spec.env.includes('workspace'));
-    if (deployment.settings.target === 'aws' && mounting.length > 0) {
-      Annotations.of(this).addWarningV2(
-        'handrail:workspace',
-        `${mounting.map((spec) => spec.name).join(' and ')} expect the workspaces at ${WORKSPACE_MOUNT}, and nothing is mounted there yet: their tools answer with an error`,
-      );
+    this.functions = tools.map((spec) => new LambdaFunction(this, spec.name.replace(/^tool-/, ''), { deployment, spec }).function);
+  }
+  /** Says in each function's own policy who invokes it. */
+  allowInvocationBy(role: IRole): void {
+    for (const handler of this.functions) {
+      handler.addPermission('Loop', { principal: new ArnPrincipal(role.roleArn), action: 'lambda:InvokeFunction' });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -9,10 +10,13 @@ import { StepFunctionsEngine } from '../adapters/engine/step-functions.ts';
 import { createModel } from '../adapters/models/index.ts';
 import type { ModelContext } from '../adapters/models/provider.ts';
 import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
+import { forgetfulWorkspaces } from '../adapters/sandbox/forgetful-workspaces.ts';
 import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
 import { createDynamoClient } from '../adapters/stores/dynamodb/client.ts';
 import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
+import { dynamoLinkStore } from '../adapters/stores/dynamodb/link-store.ts';
 import { dynamoMemoryStore } from '../adapters/stores/dynamodb/memory-store.ts';
+import { oldestPendingMs } from '../adapters/stores/dynamodb/oldest-pending.ts';
 import type { DynamoDeps } from '../adapters/stores/dynamodb/requests.ts';
 import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
 import { createApp } from '../api/app.ts';
@@ -24,6 +28,7 @@ import { everyPermission } from '../api/principal.ts';
 import { type AgentConfig, type Config, configSchema } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
+import { checkLink } from '../core/guard/approvals/link.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import { type CheckerModule, customCheckers } from '../core/guard/custom-checkers.ts';
@@ -42,10 +47,11 @@ import { sweep } from '../core/loop/sweep.ts';
 import { networkConfigSchema } from '../core/network-config.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
-import { CONFIG_FILE, ENV, type EnvKey, toolFunctionName } from '../manifest.ts';
+import { CONFIG_FILE, ENV, type EnvKey, NO_WORKSPACE, toolFunctionName } from '../manifest.ts';
 import { configuredCategories } from '../tools/index.ts';
+import { announcerOf } from './announcer.ts';
+import { observation, observed } from './aws-observation.ts';
 import { readEnvironment } from './env.ts';
-import { jsonLogger } from './logger.ts';
 import { networkServices } from './network.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
@@ -55,7 +61,6 @@ export type LambdaHandler = (event: unknown) => Promise<unknown>;
 
 const TENANT_OF_EMULATOR = 'emulator';
 const directory = dirname(fileURLToPath(import.meta.url));
-const logger = () => jsonLogger('info', (line) => console.log(line), clock.now);
 
 /** Makes what a Lambda needs at its first call, once: a function that cannot start says so in every answer's place. */
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
@@ -87,12 +92,12 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
   const tables = dynamo({ sessions, guard, memory: '' });
   const config = await loadDeployedConfig();
   return {
-    runs: dynamoRunStore(tables),
-    guard: dynamoGuardStore(tables),
+    runs: observation().runs(dynamoRunStore(tables)),
+    guard: observation().guard(dynamoGuardStore(tables)),
     engine,
     clock,
     random,
-    logger: logger(),
+    logger: observation().logger,
     config,
     ...createTools(configuredCategories(config), builtIns, config.security),
     model,
@@ -114,17 +119,31 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
       throw new HandrailError('INTERNAL', `the bundle has not the checkers that the configuration names: ${wanted.join(', ')}`);
     return { ...(await loopDeps(noEngine, modelsOf(config), functionPrefix)), customCheckers: customCheckers(checkers) };
   });
-  return async (event) => reason(await deps(), event);
+  return observed(async (event) => reason(await deps(), event));
+}
+
+function secretReader(): (name: string) => Promise<string | undefined> {
+  const secrets = new SecretsManagerClient({ region: region() });
+  return async (name) => (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString;
+}
+
+/** For the functions that tell people. */
+async function announcingDeps(): Promise<LoopDeps> {
+  const { stateMachineArn, apiUrl } = environment('stateMachineArn', 'apiUrl');
+  const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+  const read = secretReader();
+  const topic = process.env[ENV.approvalsTopic];
+  const context = { clock, random, logger: deps.logger, region: region(), ownUrl: () => apiUrl, topics: topic ? [topic] : [] };
+  return { ...deps, announcer: announcerOf(deps.config, { ...context, secret: (_which, name) => read(name) }) };
 }
 
 /** The configured LLMs, each made once. */
 function modelsOf(config: Config): (agent: AgentConfig) => Promise<Model> {
-  const secrets = new SecretsManagerClient({ region: region() });
+  const secret = secretReader();
   const context: ModelContext = {
     clock,
     random,
-    apiKey: async (name) =>
-      name === undefined ? undefined : (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString,
+    apiKey: async (name) => (name === undefined ? undefined : secret(name)),
     readText: (path) => readFile(join(directory, path), 'utf8'),
     region: region(),
     awsCredentials: defaultProvider(),
@@ -140,10 +159,10 @@ function modelsOf(config: Config): (agent: AgentConfig) => Promise<Model> {
   };
 }
 
-/** Step Functions → takes a task token. */
+/** Step Functions → takes a task token, tells people. */
 export function suspendLambda(): LambdaHandler {
-  const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
-  return async (event) => suspend(await deps(), suspendEventSchema.parse(event));
+  const deps = lazily(announcingDeps);
+  return observed(async (event) => suspend(await deps(), suspendEventSchema.parse(event)));
 }
 
 const statusEventSchema = z.object({ detail: z.object({ name: z.string(), status: z.string(), input: z.string().nullish() }) });
@@ -152,27 +171,34 @@ const executionInputSchema = z.object({ ctx: z.object({ tenant: tenantSchema, ru
 /** EventBridge, execution status change → ends the run of an execution that failed. */
 export function settleLambda(): LambdaHandler {
   const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
-  return async (event) => {
+  return observed(async (event) => {
     const { name, status, input } = statusEventSchema.parse(event).detail;
     const parsed = executionInputSchema.safeParse(input ? JSON.parse(input) : undefined);
     // Without input (it was too large for the event) sweep comes to it.
     if (!parsed.success) return { settled: false };
     const run = await settleRun(await deps(), parsed.data.ctx, name, `the execution ended as ${status}`);
     return { settled: run !== undefined };
-  };
+  });
 }
 
-/** Every minute → settles what nobody else will. */
+/** Every minute → settles what nobody else will, and says how long people have been waited for. */
 export function sweepLambda(): LambdaHandler {
-  const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
-  return async () => sweep(await deps());
+  const deps = lazily(announcingDeps);
+  const tables = lazily(async () => dynamo({ sessions: '', guard: environment('guardTable').guardTable, memory: '' }));
+  return observed(async () => {
+    const report = await sweep(await deps());
+    const { guard } = await deps();
+    observation().measure([{ name: 'OldestApproval', value: await oldestPendingMs(await tables(), guard) }]);
+    return report;
+  });
 }
 
 /** The HTTP API. */
 export function apiLambda(): LambdaHandler {
   const handler = lazily(async () => {
-    const { stateMachineArn, target } = environment('stateMachineArn', 'target');
+    const { stateMachineArn, target, guardTable } = environment('stateMachineArn', 'target', 'guardTable');
     const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+    const links = dynamoLinkStore(dynamo({ sessions: '', guard: guardTable, memory: '' }));
     const operatorTenant = target === 'emulator' ? TENANT_OF_EMULATOR : deps.config.auth.operator_tenant;
     return lambdaHandler(
       createApp(
@@ -180,6 +206,8 @@ export function apiLambda(): LambdaHandler {
           startRun: (request) => startRun(deps, request),
           cancelRun: (request) => cancelRun(deps, request, request.principal),
           decide: (request) => decide(deps, request),
+          checkLink: (suspensionId, token) => checkLink({ links, clock }, suspensionId, token),
+          linksDecide: deps.config.approvals.self_approve,
           changePolicy: (change) => changePolicy({ ...deps, operatorTenant }, change),
           deployedGuard: appLayer(deps.config).guard ?? {},
           operatorTenant,
@@ -194,7 +222,7 @@ export function apiLambda(): LambdaHandler {
       ),
     );
   });
-  return async (event) => (await handler())(event);
+  return observed(async (event) => (await handler())(event));
 }
 
 function authOf(config: Config, target: string): AuthStrategy {
@@ -215,17 +243,18 @@ export function toolLambda<Needs extends Partial<ToolServices>>(
     category.tools.flatMap(({ name }) => (handlers[name] ? [[name, handlers[name] as ToolHandler]] : [])),
   );
   const made = lazily(services);
-  return async (event) =>
+  return observed(async (event) =>
     runCall(event, {
       handlers: byName,
       services: await made(),
       clock,
-      logger: logger(),
+      logger: observation().logger,
       startTimer: (ms, callback) => {
         const timer = setTimeout(callback, ms);
         return () => clearTimeout(timer);
       },
-    });
+    }),
+  );
 }
 
 export async function workspaceServices(): Promise<Pick<ToolServices, 'workspaces'>> {
@@ -233,7 +262,10 @@ export async function workspaceServices(): Promise<Pick<ToolServices, 'workspace
 }
 
 export async function codeServices(): Promise<Pick<ToolServices, 'workspaces' | 'code'>> {
-  return { ...(await workspaceServices()), code: createCodeRunner() };
+  const none = environment('workspace').workspace === NO_WORKSPACE;
+  const root = join(tmpdir(), 'handrail-workspace');
+  const services = none ? { workspaces: forgetfulWorkspaces({ root, random, now: clock.now }) } : await workspaceServices();
+  return { ...services, code: createCodeRunner() };
 }
 
 export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
@@ -241,9 +273,8 @@ export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
 }
 
 export async function networkLambdaServices(): Promise<ReturnType<typeof networkServices>> {
-  const secrets = new SecretsManagerClient({ region: region() });
+  const read = secretReader();
   return networkServices(await loadDeployed(networkConfigSchema), {
-    apiKey: async (name) =>
-      name === undefined ? undefined : (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString,
+    apiKey: async (name) => (name === undefined ? undefined : read(name)),
   });
 }

@@ -4,15 +4,18 @@ import type { Logger } from '../core/ports/logger.ts';
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
-/** One JSON object a line. Arguments and results of tools never come here. */
-export function jsonLogger(level: LogLevel, write: (line: string) => void, now: () => number): Logger {
-  const log = (at: Exclude<LogLevel, 'silent'>, message: string, fields: { [key: string]: Json } = {}, error?: unknown): void => {
+type Fields = { readonly [key: string]: Json };
+
+/** One JSON object a line. Arguments and results of tools never come here. `always`: fields of every line, as of that moment. */
+export function jsonLogger(level: LogLevel, write: (line: string) => void, now: () => number, always: () => Fields = () => ({})): Logger {
+  const log = (at: Exclude<LogLevel, 'silent'>, message: string, fields: Fields = {}, error?: unknown): void => {
     if (LEVELS.indexOf(at) < LEVELS.indexOf(level)) return;
     write(
       JSON.stringify({
         level: at,
         time: new Date(now()).toISOString(),
         message,
+        ...always(),
         ...fields,
         ...(error === undefined ? {} : { error: errorFields(error) }),
       }),

@@ -61,8 +61,10 @@ describe('functions', () => {
 
   it('keep logs for a while, not for ever', () => {
     const groups = ofType(agent, 'AWS::Logs::LogGroup');
-    expect(groups.length).toBe(functions.length + 2);
+    // Besides the functions: executions, API access, refused traffic.
+    expect(groups.length).toBe(functions.length + 3);
     expect(groups.filter(([, { Properties }]) => typeof Properties['RetentionInDays'] !== 'number')).toEqual([]);
+    expect(groups.filter(([, { Properties }]) => Properties['KmsKeyId'] === undefined)).toEqual([]);
   });
 
   it('query indexes that exist', () => {
@@ -148,13 +150,17 @@ describe('the API', () => {
       ofType(template, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties['RouteKey'], Properties['AuthorizationType']]),
     );
 
-  it('asks for a signature by default, except for liveness', () => {
-    expect(routes(agent)).toEqual({ 'ANY /{proxy+}': 'AWS_IAM', 'ANY /': 'AWS_IAM', 'GET /health': 'NONE' });
+  /** The approval page checks the token of its link itself. */
+  const page = '/a/{suspensionId}';
+  const OPEN = { 'GET /health': 'NONE', [`GET ${page}`]: 'NONE', [`HEAD ${page}`]: 'NONE', [`POST ${page}`]: 'NONE' };
+
+  it('asks for a signature by default, except for liveness and the page that is opened by a link', () => {
+    expect(routes(agent)).toEqual({ 'ANY /{proxy+}': 'AWS_IAM', 'ANY /': 'AWS_IAM', ...OPEN });
   });
 
   it('asks for a token when configured', () => {
     const { agent: jwt } = synthesize({}, 'auth: { mode: jwt, issuer: "https://issuer.example", audience: [handrail] }\n');
-    expect(routes(jwt)).toEqual({ 'ANY /{proxy+}': 'JWT', 'ANY /': 'JWT', 'GET /health': 'NONE' });
+    expect(routes(jwt)).toEqual({ 'ANY /{proxy+}': 'JWT', 'ANY /': 'JWT', ...OPEN });
     expect(ofType(jwt, 'AWS::ApiGatewayV2::Authorizer').map(([, { Properties }]) => Properties['JwtConfiguration'])).toEqual([
       { Issuer: 'https://issuer.example', Audience: ['handrail'] },
     ]);
@@ -177,9 +183,14 @@ describe('target emulator', () => {
     [/^Parameters\.ApiSecret$/, 'a shared secret instead of the authorizer'],
     [/^Resources\.ApiHandlerFunction[0-9A-F]+\.Properties\.Environment\.Variables\.HANDRAIL_API_SECRET$/, 'the shared secret'],
     [/^Resources\.ApiHttp[A-Za-z0-9]+\.Properties\.AuthorizationType$/, 'no authorizer'],
+    [/^Resources\.Network/, 'no VPC'],
+    [/^Resources\.Tools(?:file|code)Function[0-9A-F]+\.Properties\.(?:VpcConfig|FileSystemConfigs)$/, 'no VPC and no mount'],
+    [/^Resources\.Tools(?:file|code)RoleDefaultPolicy[0-9A-F]+\.Properties\.PolicyDocument\.Statement$/, 'the rights of both'],
+    [/^Resources\.Workspace/, 'a directory of the host instead of a bucket with a file system'],
+    [/^Resources\.ObservabilityQueries/, 'emulators have no saved queries, and nothing depends on them'],
   ];
 
-  it('differs in workspace and authorizer only', () => {
+  it('differs in workspace, network and authorizer only', () => {
     const differences = [...differing(agent, emulator.agent, ''), ...differing(state, emulator.state, '')];
     expect(differences.filter((path) => !ALLOWED.some(([allowed]) => allowed.test(path)))).toEqual([]);
     for (const [allowed] of ALLOWED) expect(differences.filter((path) => allowed.test(path))).not.toEqual([]);

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { Bundles } from '../../cdk/bundle.ts';
 import { readSettings } from '../../cdk/config.ts';
 import { addStacks, functionSpecs } from '../../cdk/deploy.ts';
+import { NO_WORKSPACE } from '../../lib/manifest.ts';
 
 const resourceSchema = z.object({
   Type: z.string(),
@@ -35,8 +36,9 @@ export function synthesize(context: Readonly<Record<string, string>> = {}, confi
   const settingsFile = join(directory, 'handrail.config.yaml');
   writeFileSync(settingsFile, config);
   const app = new App({ context: { ...featureFlags(), config: settingsFile, ...context }, outdir: join(directory, 'out') });
-  const functions = functionSpecs();
-  const stacks = addStacks(app, { settings: readSettings(app.node, directory), functions, bundles: emptyBundles(directory, functions) });
+  const settings = readSettings(app.node, directory);
+  const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE });
+  const stacks = addStacks(app, { settings, functions, bundles: emptyBundles(directory, functions) });
   return { app, state: templateOf(stacks.state), agent: templateOf(stacks.agent) };
 }
 

@@ -1,0 +1,127 @@
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, MathExpression, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { Deployment } from './deployment.ts';
+import { Metrics, PERIOD } from './metrics.ts';
+
+export interface AlarmsProps {
+  readonly deployment: Deployment;
+  /** Names of the functions in the manifest. */
+  readonly functions: readonly string[];
+  readonly stateMachineArn: string;
+  readonly deadLetters: Queue;
+  /** Is told when an alarm goes off and when it ends. */
+  readonly topic: Topic;
+}
+
+interface AlarmSpec {
+  readonly id: string;
+  /** What it means, and what to look at first: the text of the mail. */
+  readonly description: string;
+  readonly metric: IMetric;
+  readonly threshold: number;
+  readonly operator?: ComparisonOperator;
+  /** How many periods in a row. @default 1 */
+  readonly periods?: number;
+  /** No data is bad news. @default false */
+  readonly silenceIsBad?: boolean;
+}
+
+const MINUTE_MS = 60_000;
+
+/** What an operator is woken for. Each says in its mail where to look; docs/deploy.md says more. */
+export class Alarms extends Construct {
+  readonly alarms: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    const { name } = props.deployment.settings;
+    this.alarms = specs(props).map(({ id: alarmId, description, metric, threshold, operator, periods = 1, silenceIsBad = false }) => {
+      const alarm = new Alarm(this, alarmId, {
+        alarmName: `${name}-${alarmId.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}`,
+        alarmDescription: description,
+        metric,
+        threshold,
+        comparisonOperator: operator ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluationPeriods: periods,
+        treatMissingData: silenceIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      });
+      alarm.addAlarmAction(new SnsAction(props.topic));
+      alarm.addOkAction(new SnsAction(props.topic));
+      return alarm;
+    });
+  }
+}
+
+function specs({ deployment, functions, stateMachineArn, deadLetters }: AlarmsProps): AlarmSpec[] {
+  const { name, failedRuns, approvalAgeMinutes } = deployment.settings;
+  const metrics = new Metrics(name);
+  const minute = Duration.minutes(1);
+  return [
+    {
+      id: 'FailedRuns',
+      description: `Runs ended with outcome "error". Query "${name}/Runs that failed" shows which, and why.`,
+      metric: metrics.ours('Runs', { of: 'error' }),
+      threshold: failedRuns,
+    },
+    {
+      id: 'OldApproval',
+      description: `A run has waited for a person for ${approvalAgeMinutes} minutes. GET /approvals or "handrail approvals" lists what waits.`,
+      metric: metrics.ours('OldestApproval', { statistic: Stats.MAXIMUM }),
+      threshold: approvalAgeMinutes * MINUTE_MS,
+    },
+    {
+      id: 'SweepNotRunning',
+      description:
+        'Sweep has not run for five minutes: decisions may be undelivered and approvals may not expire. Look at the rule of sweep, and at its log.',
+      metric: metrics.lambda('sweep', 'Invocations', Stats.SUM, minute),
+      threshold: 1,
+      operator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      periods: 5,
+      silenceIsBad: true,
+    },
+    {
+      id: 'SweepFailing',
+      description: 'Sweep fails again and again. Its log says at what.',
+      metric: metrics.lambda('sweep', 'Errors', Stats.SUM, minute),
+      threshold: 1,
+      periods: 3,
+    },
+    {
+      id: 'DeadLetters',
+      description: 'Settle or sweep could not take an event. The message shows it; sweep makes up for what was lost.',
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD, statistic: Stats.MAXIMUM }),
+      threshold: 1,
+    },
+    {
+      id: 'Throttled',
+      description:
+        'Lambda, Step Functions or DynamoDB refused requests. Calls wait and are repeated; raise the quota or lower hands.concurrency.',
+      metric: throttles(metrics, functions, stateMachineArn),
+      threshold: 1,
+      periods: 2,
+    },
+  ];
+}
+
+/** One alarm may look at ten metrics: the functions that matter most, the machine, and the two tables of the loop. */
+const MOST_FUNCTIONS = 5;
+
+function throttles(metrics: Metrics, functions: readonly string[], stateMachineArn: string): MathExpression {
+  const watched = [
+    ...functions.slice(0, MOST_FUNCTIONS).map((which) => metrics.lambda(which, 'Throttles')),
+    metrics.loop(stateMachineArn, 'ExecutionThrottled'),
+    ...(['sessions', 'guard'] as const).flatMap((which) => [
+      metrics.table(which, 'ReadThrottleEvents'),
+      metrics.table(which, 'WriteThrottleEvents'),
+    ]),
+  ];
+  const usingMetrics = Object.fromEntries(watched.map((metric, index) => [`m${index}`, metric]));
+  const expression = `SUM([${Object.keys(usingMetrics)
+    .map((key) => `FILL(${key},0)`)
+    .join(',')}])`;
+  return new MathExpression({ expression, usingMetrics, period: PERIOD, label: 'Throttled requests' });
+}

@@ -1,0 +1,86 @@
+import type { Json } from '../core/json.ts';
+import type { Measure } from '../core/loop/metrics.ts';
+import { isTerminal, type Run } from '../core/loop/run.ts';
+import type { GuardStore } from '../core/ports/guard-store.ts';
+import type { Logger } from '../core/ports/logger.ts';
+import type { RunStore } from '../core/ports/run-store.ts';
+import { emfLines } from './emf.ts';
+import { eventFields } from './event-fields.ts';
+import { jsonLogger, type LogLevel } from './logger.ts';
+import { observedGuard, observedRuns } from './observed-stores.ts';
+
+export interface ObservationOptions {
+  /** Name of the deployment, a dimension of every metric. */
+  readonly deployment: string;
+  readonly level: LogLevel;
+  /** Log previews of arguments, results and answers. */
+  readonly text: boolean;
+  /** Takes a line without its end. */
+  write(line: string): void;
+  /** ms since 1970. */
+  now(): number;
+  /** Id of the trace that this invocation belongs to. */
+  trace(): string | undefined;
+}
+
+/** What one function tells of what it does: lines that carry run, session, tenant and step, and metrics in lines. */
+export interface Observation {
+  readonly logger: Logger;
+  /** Forgets the run of the invocation before. A Lambda environment serves one at a time. */
+  begin(fields?: Readonly<Record<string, string | number>>): void;
+  runs(store: RunStore): RunStore;
+  guard(store: GuardStore): GuardStore;
+  measure(measures: readonly Measure[]): void;
+}
+
+export function createObservation(options: ObservationOptions): Observation {
+  let about: Readonly<Record<string, string | number>> = {};
+  const always = (): Record<string, Json> => {
+    const trace = options.trace();
+    return trace === undefined ? about : { ...about, trace };
+  };
+  const logger = jsonLogger(options.level, options.write, options.now, always);
+  const measured = (measures: readonly Measure[]): void => {
+    if (measures.length === 0) return;
+    const { deployment } = options;
+    for (const line of emfLines(measures, { deployment, at: options.now(), fields: about })) options.write(line);
+  };
+  const observer = {
+    began: (run: Run) => {
+      about = { ...idsOf(run), step: run.step + 1 };
+    },
+    measured,
+    happened: (run: Run, events: Run['events']) => {
+      about = { ...idsOf(run), step: run.step };
+      for (const event of events) logger.info(event.type, eventFields(event, options.text));
+      if (isTerminal(run)) logger.info('run.summary', summaryOf(run));
+    },
+  };
+  return {
+    logger,
+    begin: (fields = {}) => {
+      about = fields;
+    },
+    runs: (store) => observedRuns(store, observer),
+    guard: (store) => observedGuard(store, observer),
+    measure: measured,
+  };
+}
+
+const idsOf = ({ runId, sessionId, tenant }: Run) => ({ run: runId, session: sessionId, tenant });
+
+/** One line per run with what an operator asks for first. */
+function summaryOf(run: Run): Record<string, Json> {
+  const { modelMs, guardMs, queueMs, toolMs, personMs } = run.timings;
+  return {
+    agent: run.agent,
+    outcome: run.outcome ?? 'error',
+    ...(run.error === undefined ? {} : { code: run.error.code }),
+    activeMs: run.activeMs,
+    totalMs: (run.endedAt ?? run.updatedAt) - run.createdAt,
+    ...{ modelMs, guardMs, queueMs, toolMs, personMs },
+    promptTokens: run.usage.promptTokens,
+    completionTokens: run.usage.completionTokens,
+    costUsd: run.usage.costUsd,
+  };
+}

@@ -4,6 +4,7 @@ import { HttpError } from './problem.ts';
 
 /** Deeper JSON is nobody's request, and recursive readers would run out of stack on it. */
 const MAX_DEPTH = 64;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /**
  * The JSON body of a request; undefined when there is none and `optional` says that is fine.
@@ -15,9 +16,21 @@ export async function readJsonBody(request: Request, optional: boolean): Promise
   if (bytes.length === 0 && optional && (typed || !request.headers.has('cookie'))) return undefined;
   if (!typed) throw unsupported('send the body as application/json', 'content-type');
   if (bytes.length === 0) throw new HttpError('BAD_REQUEST', 'the body is empty; send a JSON object', { field: 'body' });
-  const value = parse(decode(bytes));
+  return parseJson(decode(bytes));
+}
+
+/** Any JSON, as deep as a request may be. Errors: BAD_REQUEST (not JSON, with the position; too deep; `__proto__`). */
+export function parseJson(text: string): Json {
+  const value = parse(text);
   checkShape(value);
   return value;
+}
+
+/** The fields of a page's form. Errors: 415, PAYLOAD_TOO_LARGE, BAD_REQUEST (not UTF-8). */
+export async function readFormBody(request: Request): Promise<URLSearchParams> {
+  const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== FORM_TYPE) throw unsupported(`send the form as ${FORM_TYPE}`, 'content-type');
+  return new URLSearchParams(decode(await readBytes(request)));
 }
 
 /** False when there is no content type; throws when it is another than JSON in UTF-8. */

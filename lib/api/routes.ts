@@ -1,4 +1,5 @@
 import type { Route } from './route.ts';
+import { decideOnPage, showApprovalPage } from './routes/approval-page.ts';
 import { decideApproval, decideApprovals, getApproval, listApprovals } from './routes/approvals.ts';
 import { consoleRoot, consoleScriptFile, consoleStyleFile, signIn } from './routes/console.ts';
 import { listEvents } from './routes/events.ts';
@@ -19,6 +20,8 @@ export const routes: readonly Route[] = [
   decideApprovals,
   getApproval,
   decideApproval,
+  showApprovalPage,
+  decideOnPage,
   getPolicy,
   putPolicy,
   listPolicyHistory,

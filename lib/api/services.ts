@@ -1,3 +1,4 @@
+import type { LinkCheck } from '../core/guard/approvals/link.ts';
 import type { PolicyChange } from '../core/guard/change-policy.ts';
 import type { Constraints, GuardConstraints } from '../core/guard/constraints.ts';
 import type { LivePolicy } from '../core/guard/policy.ts';
@@ -53,6 +54,10 @@ export interface ApiServices {
   decide(request: DecideRequest): Promise<unknown>;
   readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents'>;
   readonly guard: Pick<GuardStore, 'getSuspension' | 'listSuspensions' | 'getPolicy' | 'listKeptPolicies'>;
+  /** Whether a link of the approval page is right. */
+  checkLink(suspensionId: string, token: string): Promise<LinkCheck>;
+  /** False: who comes by a link can only look (`approvals.self_approve: false`). */
+  readonly linksDecide: boolean;
   /** Errors: FORBIDDEN (the deployment's policy, by another tenant than the operator's), CONFLICT with `version`, PAYLOAD_TOO_LARGE. */
   changePolicy(change: PolicyChange): Promise<LivePolicy>;
   /** What the configuration says of the guard, which a live policy only tightens. */

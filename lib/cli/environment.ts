@@ -13,28 +13,21 @@ const port = z
   .transform(Number)
   .refine((value) => value <= MAX_PORT, `a port is at most ${MAX_PORT}`);
 const text = z.string().optional();
+const webAddress = z.url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' });
 
 /** Every variable that the CLI and the server on a laptop know. An empty one counts as not set. */
 const environmentSchema = z.object({
   HANDRAIL_PORT: port.default(8787),
   HANDRAIL_HOME: z.string().default('.handrail'),
   HANDRAIL_MODEL: text,
-  HANDRAIL_URL: z
-    .url({
-      protocol: /^https?$/,
-      error: 'an address begins with http:// or https://',
-    })
-    .optional(),
+  HANDRAIL_URL: webAddress.optional(),
   HANDRAIL_SECRET: z.string().min(16, 'a secret has at least 16 characters').optional(),
   HANDRAIL_LOG: z.enum(LOG_LEVELS).optional(),
+  HANDRAIL_WEBHOOK_URL: webAddress.optional(),
+  HANDRAIL_WEBHOOK_SECRET: z.string().min(16, 'a secret has at least 16 characters').optional(),
   ANTHROPIC_API_KEY: text,
   OPENAI_API_KEY: text,
-  OPENAI_BASE_URL: z
-    .url({
-      protocol: /^https?$/,
-      error: 'an address begins with http:// or https://',
-    })
-    .optional(),
+  OPENAI_BASE_URL: webAddress.optional(),
   BRAVE_API_KEY: text,
   TAVILY_API_KEY: text,
   AWS_PROFILE: text,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Notice } from '../core/ports/notices.ts';
 import type { LocalRuntime } from '../runtime/local.ts';
 import type { CliContext } from './context.ts';
 import type { Environment } from './environment.ts';
@@ -24,6 +25,8 @@ export interface OwnServerOptions {
   readonly resume: boolean;
   /** What is logged when HANDRAIL_LOG does not say. */
   readonly log: LogLevel;
+  /** Told when somebody is asked for a decision. */
+  readonly onNotice?: (notice: Notice) => void;
 }
 
 /**
@@ -33,7 +36,7 @@ export interface OwnServerOptions {
  */
 export async function startOwnServer(
   { context, environment, screen }: { context: CliContext; environment: Environment; screen: Screen },
-  { port, resume, log }: OwnServerOptions,
+  { port, resume, log, onNotice }: OwnServerOptions,
 ): Promise<OwnServer> {
   const { loadConfig } = await import('../runtime/config.ts');
   let configured = false;
@@ -59,6 +62,7 @@ export async function startOwnServer(
     logger: screenLogger(screen, environment.HANDRAIL_LOG ?? log),
     environment,
     resume,
+    ...(onNotice ? { onNotice } : {}),
   });
   return { runtime, because: choice.because, demo: choice.demo, configured };
 }

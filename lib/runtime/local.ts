@@ -9,6 +9,7 @@ import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
 import { startDynalite } from '../adapters/stores/dynalite.ts';
 import { closeDynamoClient, createDynamoClient, type RequestInfo } from '../adapters/stores/dynamodb/client.ts';
 import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
+import { dynamoLinkStore } from '../adapters/stores/dynamodb/link-store.ts';
 import { dynamoMemoryStore } from '../adapters/stores/dynamodb/memory-store.ts';
 import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
 import { createApp } from '../api/app.ts';
@@ -17,6 +18,8 @@ import { serve } from '../api/node-server.ts';
 import type { ApiServices } from '../api/services.ts';
 import type { Config } from '../core/config.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
+import { checkLink } from '../core/guard/approvals/link.ts';
+import type { Announcer } from '../core/guard/approvals/notify.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import { customCheckers } from '../core/guard/custom-checkers.ts';
@@ -33,8 +36,10 @@ import { appLayer, newSessionId, startRun } from '../core/loop/start.ts';
 import { recoverAll, sweep } from '../core/loop/sweep.ts';
 import { loopDefinition } from '../core/machine/loop.ts';
 import type { Clock, Random } from '../core/ports/clock.ts';
+import type { LinkStore } from '../core/ports/link-store.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { Model } from '../core/ports/model.ts';
+import type { Notice } from '../core/ports/notices.ts';
 import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
@@ -66,7 +71,11 @@ export interface LocalOptions {
     readonly AWS_REGION?: string | undefined;
     readonly BRAVE_API_KEY?: string | undefined;
     readonly TAVILY_API_KEY?: string | undefined;
+    readonly HANDRAIL_WEBHOOK_URL?: string | undefined;
+    readonly HANDRAIL_WEBHOOK_SECRET?: string | undefined;
   };
+  /** Told when somebody is asked, besides the configured channels. */
+  readonly onNotice?: (notice: Notice) => void;
   /** Tests: the internet and its names. */
   readonly web?: NetworkContext['web'];
   /** Instead of the chosen LLM: tests and benchmarks. */
@@ -126,12 +135,14 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
       ...createTools(configuredCategories(config), builtIns, config.security),
       customCheckers: customCheckers(await loadCheckerModules(config.constraints.guard?.checkers ?? [], options.configDirectory)),
       model: async () => model,
+      announcer: localAnnouncer(options, () => server.url),
       functionName: (category) => toolFunctionName(NAME, category),
     };
     undo.unshift(() => deps.engine.stop());
     const secret = randomBytes(32).toString('base64url');
     const auth: LocalAuth = localAuth({ secret, port: () => server.port, tenant: TENANT });
-    const server = await serve(createApp(apiServices(deps, services, options), { auth }), { port: options.port });
+    const api = apiServices(deps, dynamoLinkStore(tables), services, options);
+    const server = await serve(createApp(api, { auth }), { port: options.port });
     undo.unshift(() => server.close());
     const resume = options.resume ?? true;
     const recovered = resume ? (await recoverAll(deps)).runs : 0;
@@ -194,18 +205,40 @@ function createEngine(options: LocalOptions, services: LocalServices, deps: () =
   });
 }
 
+function startTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+}
+
 /** The key of the search service comes from the environment, whatever its name in Secrets Manager. */
 function localNetwork({ config, environment, web }: LocalOptions): ReturnType<typeof networkServices> {
   const keys = { searxng: undefined, brave: environment.BRAVE_API_KEY, tavily: environment.TAVILY_API_KEY };
   return networkServices(config, { apiKey: async () => config.search && keys[config.search.provider], web });
 }
 
-function startTimer(ms: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, ms);
-  return () => clearTimeout(timer);
+/** The secrets of the webhook come from the environment, whatever their names in Secrets Manager. */
+function localAnnouncer(
+  { config, clock, random, logger, environment, onNotice }: LocalOptions,
+  ownUrl: () => string,
+): Announcer | undefined {
+  const { HANDRAIL_WEBHOOK_URL, HANDRAIL_WEBHOOK_SECRET, AWS_REGION } = environment;
+  return announcerOf(config, {
+    clock,
+    random,
+    logger,
+    region: AWS_REGION,
+    secret: async (which) => (which === 'url' ? HANDRAIL_WEBHOOK_URL : HANDRAIL_WEBHOOK_SECRET),
+    ownUrl,
+    channels: onNotice ? [{ name: 'screen', send: async (notice) => onNotice(notice) }] : [],
+  });
 }
 
-function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, services: LocalServices, options: LocalOptions): ApiServices {
+function apiServices(
+  deps: LoopDeps & { readonly engine: EmbeddedEngine },
+  links: LinkStore,
+  services: LocalServices,
+  options: LocalOptions,
+): ApiServices {
   return {
     startRun: async (request) => {
       // Before the execution can ask for the file: a session's id may follow from the idempotency key.
@@ -215,6 +248,8 @@ function apiServices(deps: LoopDeps & { readonly engine: EmbeddedEngine }, servi
     },
     cancelRun: (request) => cancelRun({ ...deps, abortRun: (runId) => deps.engine.abortRun(runId) }, request, request.principal),
     decide: (request) => decide(deps, request),
+    checkLink: (suspensionId, token) => checkLink({ links, clock: deps.clock }, suspensionId, token),
+    linksDecide: deps.config.approvals.self_approve,
     changePolicy: (change) => changePolicy({ ...deps, operatorTenant: TENANT }, change),
     deployedGuard: appLayer(deps.config).guard ?? {},
     operatorTenant: TENANT,

@@ -189,6 +189,9 @@ describe('the secret and the cookie', () => {
       if (answer.status !== 401) open.push([route.path, answer.status]);
     }
     expect(open).toEqual([
+      // The approval page, without a link: it opens nothing, and takes no JSON.
+      ['/a/{suspensionId}', 404],
+      ['/a/{suspensionId}', 415],
       ['/console.js', 200],
       ['/console.css', 200],
       ['/health', 200],

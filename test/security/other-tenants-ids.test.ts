@@ -19,7 +19,8 @@ const call = (method: string, path: string, secret: string, body?: unknown) =>
   send(fixture.server.port, method, path, jsonHeaders(secret), body === undefined ? undefined : JSON.stringify(body));
 
 const withIds = routes
-  .filter((route) => route.params !== undefined)
+  // The approval page has its own tests: it answers with pages, and its links are not of a tenant.
+  .filter((route) => route.params !== undefined && !route.page)
   .map((route): [string, string, (runId: string) => string, unknown] => [
     route.method.toUpperCase(),
     route.path,

@@ -12,6 +12,8 @@ export interface ChannelContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly region: string | undefined;
+  /** Topics besides the configured one. */
+  readonly topics?: readonly string[];
   /** The webhook's secrets: from Secrets Manager by the configured name, on a laptop from the environment. Read at each notice. */
   secret(which: 'url' | 'signing', name: string): Promise<string | undefined>;
 }
@@ -21,7 +23,8 @@ export function configuredChannels({ webhook, sns_topic_arn, event_bus }: Config
   const region = context.region === undefined ? {} : { region: context.region };
   const channels: Channel[] = [];
   if (webhook) channels.push(webhookOf(webhook, context));
-  if (sns_topic_arn) channels.push(snsChannel(new SNSClient(region), sns_topic_arn));
+  for (const topic of new Set([...(sns_topic_arn ? [sns_topic_arn] : []), ...(context.topics ?? [])]))
+    channels.push(snsChannel(new SNSClient(region), topic));
   if (event_bus) channels.push(eventBridgeChannel(new EventBridgeClient(region), event_bus));
   return channels;
 }

@@ -43,7 +43,8 @@ export function localAuth(options: LocalAuthOptions): LocalAuth {
       if (!hosts.includes(host) || !hosts.includes(new URL(request.url).host))
         throw refused('this server answers only to its own address', 'host');
       const origin = request.headers.get('origin');
-      if (origin !== null && origin !== `http://${host}`) throw refused('requests of other web pages are refused', 'origin');
+      if (origin !== null && origin !== `http://${host}` && !(page && isOwnPage(request, origin)))
+        throw refused('requests of other web pages are refused', 'origin');
       if (!fromOurselves(request) && !(page && isNavigation(request)))
         throw refused('requests of other web pages are refused', 'sec-fetch-site');
     },
@@ -82,6 +83,11 @@ function refused(message: string, field: string): HttpError {
 function fromOurselves(request: Request): boolean {
   const site = request.headers.get('sec-fetch-site');
   return site === null || site === 'same-origin' || site === 'none';
+}
+
+/** A form of a page of ours that sends no referrer: browsers then keep its origin back too, and say `null`. */
+function isOwnPage(request: Request, origin: string): boolean {
+  return origin === 'null' && request.headers.get('sec-fetch-site') === 'same-origin';
 }
 
 /** A person following a link: shows a page, sends no SameSite=Strict cookie, changes nothing. */

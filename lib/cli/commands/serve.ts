@@ -1,7 +1,8 @@
 import { relative } from 'node:path';
 import * as z from 'zod';
+import type { Notice } from '../../core/ports/notices.ts';
 import type { Command, Handler } from '../command.ts';
-import { counted } from '../display-text.ts';
+import { counted, oneLine } from '../display-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { parseOptions } from '../failure.ts';
 import { interruptible } from '../interrupt.ts';
@@ -9,13 +10,15 @@ import { type OwnServer, startOwnServer } from '../own-server.ts';
 import { printJson } from '../print-json.ts';
 import { createScreen } from '../screen.ts';
 
+const TOOLS_CHARACTERS = 60;
 const optionsSchema = z.object({ json: z.boolean().default(false) });
 
 /** `handrail serve`: API and console on 127.0.0.1 until Ctrl-C. */
 export const serve: Handler = (command, _args, raw) => {
   const { json } = parseOptions(optionsSchema, raw);
   return interruptible(command.context, async (signal) => {
-    const server = await startOwnServer(command, { port: command.environment.HANDRAIL_PORT, resume: true, log: 'warn' });
+    const onNotice = (notice: Notice) => tell(command, notice, json);
+    const server = await startOwnServer(command, { port: command.environment.HANDRAIL_PORT, resume: true, log: 'warn', onNotice });
     const { runtime } = server;
     try {
       announce(command, server, json);
@@ -27,6 +30,19 @@ export const serve: Handler = (command, _args, raw) => {
     return EXIT.ok;
   });
 };
+
+/** That a decision is wanted, with the link that leads to it: for the person at this terminal, so it is no log line. */
+function tell({ context }: Command, notice: Notice, json: boolean): void {
+  if (json) {
+    printJson(context, { type: 'approval.requested', ...notice });
+    return;
+  }
+  const screen = createScreen(context.stdout, context.env);
+  const { bold, cyan, dim } = screen.style;
+  const tools = notice.approvals.map(({ kind, tool }) => (kind === 'question' ? 'a question' : tool)).join(', ');
+  screen.line(`${bold('Decide')}   ${oneLine(tools, TOOLS_CHARACTERS)}  ${dim(notice.runId)}`);
+  screen.line(`         ${cyan(notice.link)}`);
+}
 
 /** On stdout: it is what the command is for. */
 function announce({ context, environment }: Command, server: OwnServer, json: boolean): void {

@@ -125,6 +125,10 @@ describe('what the API answers is what the document says', () => {
     ['post', '/approvals/{approvalId}', `/approvals/${approval}`, { decision: 'maybe' }, 400],
     ['post', '/approvals/{approvalId}', `/approvals/${approval}`, { decision: 'approve', reason: 'fine', arguments: { path: 'a' } }, 200],
     ['post', '/approvals', '/approvals', { decisions: [{ approvalId: approval, decision: 'approve' }] }, 200],
+    ['get', '/a/{suspensionId}', `/a/${run}-3`, undefined, 200],
+    ['get', '/a/{suspensionId}', `/a/${run}-4`, undefined, 404],
+    // Not a form; what the form answers is tested with the page.
+    ['post', '/a/{suspensionId}', `/a/${run}-3`, {}, 415],
     ['put', '/policy', '/policy', { guard: { tool_policy: { execute_shell: 'deny' } } }, 428],
     ['put', '/policy', '/policy?scope=deployment', { guard: { tool_policy: { 'Not A Tool': 'deny' } } }, 400],
     ['get', '/policy', '/policy', undefined, 200],

@@ -21,7 +21,7 @@ const KNOWN = { runId: fakeRun(1).runId, approvalId: `${fakeRun(1).runId}-3.c3-0
 const pathOf = (route: Route, ids = KNOWN) => route.path.replaceAll(/\{(\w+)\}/g, (_all, name: 'runId' | 'approvalId') => ids[name]);
 const named = (list: readonly Route[]) => list.map((route): [string, Route] => [`${route.method.toUpperCase()} ${route.path}`, route]);
 const withBody = named(routes.filter((route) => route.body !== undefined));
-const withIds = named(routes.filter((route) => route.params !== undefined));
+const withIds = named(routes.filter((route) => route.params !== undefined && !route.page));
 const guarded = named(routes.filter((route) => route.access !== 'public'));
 const api = named(routes.filter((route) => !route.page));
 

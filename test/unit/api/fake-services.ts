@@ -1,5 +1,5 @@
 import type { ApiServices, DecideRequest, StartRunRequest } from '../../../lib/api/services.ts';
-import { HandrailError } from '../../../lib/core/errors.ts';
+import { type Code, HandrailError } from '../../../lib/core/errors.ts';
 import { type Approval, type Suspension, suspensionSchema } from '../../../lib/core/guard/approvals/suspension.ts';
 import type { MergedConstraints } from '../../../lib/core/guard/constraints.ts';
 import { DEPLOYMENT, type LivePolicy } from '../../../lib/core/guard/policy.ts';
@@ -9,6 +9,8 @@ import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
 import { type Run, runSchema } from '../../../lib/core/loop/run.ts';
 import { noUsage } from '../../../lib/core/loop/usage.ts';
 
+/** The token that opens every suspension of the fake. */
+export const TOKEN = 'ab'.repeat(32);
 export const NOW = 1_760_000_000_000;
 
 const constraints: MergedConstraints = {
@@ -130,13 +132,16 @@ export function fakeEvents(steps: number, perStep = 2): PlacedEvent[] {
   });
 }
 
-export interface FakeServices extends ApiServices {
+export interface FakeServices extends Omit<ApiServices, 'linksDecide'> {
   readonly started: StartRunRequest[];
   readonly decided: DecideRequest[];
   readonly logged: unknown[];
   readonly store: { runs: Run[]; suspensions: Suspension[]; events: PlacedEvent[]; policies: Map<string, LivePolicy[]> };
   /** Thrown by the next use case. */
   failWith: unknown;
+  /** What `decide` answers next. */
+  refuse: { code: Code; message: string; field?: string } | undefined;
+  linksDecide: boolean;
 }
 
 const tool = defineTool({
@@ -159,6 +164,7 @@ export function fakeServices(): FakeServices {
     logged: [],
     store,
     failWith: undefined,
+    refuse: undefined,
     async startRun(request) {
       throwOnce(services);
       services.started.push(request);
@@ -179,6 +185,9 @@ export function fakeServices(): FakeServices {
     },
     async decide(request) {
       throwOnce(services);
+      const { refuse } = services;
+      services.refuse = undefined;
+      if (refuse) throw new HandrailError(refuse.code, refuse.message, refuse.field === undefined ? {} : { field: refuse.field });
       services.decided.push(request);
       for (const decision of request.decisions) settle(store.suspensions, decision.approvalId, decision.decision, request);
     },
@@ -215,6 +224,11 @@ export function fakeServices(): FakeServices {
     },
     deployedGuard: { tool_policy: { write_file: 'confirm' } },
     operatorTenant: 'alpha',
+    checkLink: async (id, token) =>
+      token === TOKEN && store.suspensions.some(({ suspensionId }) => suspensionId === id)
+        ? { state: 'open', by: 'link:0123abcd' }
+        : { state: 'wrong' },
+    linksDecide: true,
     tools: () => [tool],
     clock: { now: () => NOW },
     logger: { debug() {}, info() {}, warn() {}, error: (...line) => services.logged.push(line) },

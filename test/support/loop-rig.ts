@@ -21,6 +21,7 @@ import { type StartRequest, startRun } from '../../lib/core/loop/start.ts';
 import { sweep } from '../../lib/core/loop/sweep.ts';
 import { silentLogger } from '../../lib/core/ports/logger.ts';
 import type { Model, ModelReply, ModelRequest } from '../../lib/core/ports/model.ts';
+import type { SkillCatalogue } from '../../lib/core/skills/skill.ts';
 import { type MemoryStores, memoryStores } from './memory-stores.ts';
 import { seededRandom, TestClock } from './time.ts';
 
@@ -40,6 +41,7 @@ export interface RigOptions {
   readonly tools?: readonly RigTool[];
   readonly config?: ConfigInput;
   readonly builtIns?: readonly BuiltIn[];
+  readonly skills?: SkillCatalogue;
   readonly trees?: readonly TreeSkill[];
   readonly seed?: number;
 }
@@ -114,7 +116,8 @@ export class LoopRig {
         status: async (name) => this.#status(name),
       },
       trees: new Map((options.trees ?? []).map((skill) => [skill.name, skill])),
-      ...createTools([category], options.builtIns ?? builtIns, config.security),
+      ...createTools([category], options.builtIns ?? builtIns, config.security, options.skills),
+      skills: options.skills,
       model: async () => this.#model(options.turns ?? ['done']),
       functionName: (name) => `tool-${name}`,
     };

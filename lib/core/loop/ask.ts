@@ -1,7 +1,13 @@
 import { deniedTools } from '../guard/preflight.ts';
 import type { ToolDefinition } from '../hands/define-tool.ts';
+import { SKILL } from '../limits.ts';
 import type { ModelReply } from '../ports/model.ts';
+import { promptWithSkills } from '../skills/prompt.ts';
+import { narrowTools } from '../skills/select.ts';
+import type { Skill } from '../skills/skill.ts';
 import { openBatch } from './batch.ts';
+import { BUILT_IN } from './built-in.ts';
+import { LOAD_SKILL } from './built-ins/load-skill.ts';
 import type { AgentFrame } from './frames.ts';
 import { callModel } from './llm.ts';
 import { buildPrompt } from './prompt.ts';
@@ -15,9 +21,29 @@ export type Asked = { kind: 'answer'; text: string } | { kind: 'calls' } | { kin
 /** Tools that the agent may use and that policy does not rule out: what the LLM is shown. */
 export function visibleTools(step: Step, frame: AgentFrame): ToolDefinition[] {
   const { tools } = agentOf(step.deps, frame);
-  const mine = step.deps.registry.getAll().filter((tool) => tools === undefined || tools.includes(tool.name));
+  const { registry, skills } = step.deps;
+  const listed = registry.getAll().filter((tool) => tools === undefined || tools.includes(tool.name));
+  const narrowed = narrowTools(listed, chosenSkills(step, frame), (name) => registry.resolve(name));
+  // What touches nothing outside the run is left to an agent whatever its skills say.
+  const mine = listed
+    .filter((tool) => narrowed.includes(tool) || tool.category === BUILT_IN)
+    .filter((tool) => tool.name !== LOAD_SKILL || skills?.skills.length);
   const denied = deniedTools(mine, constraintsOf(step.run, frame), step.inputs.policies);
   return mine.filter((tool) => !denied.has(tool.name));
+}
+
+/** Skills chosen for a frame that are still deployed. */
+function chosenSkills(step: Step, frame: AgentFrame): Skill[] {
+  return (frame.skills ?? []).flatMap((name) => step.deps.skills?.skills.find((skill) => skill.name === name) ?? []);
+}
+
+/** The agent's own prompt, what its skills say, and which others there are where it can load them. */
+function systemPrompt(step: Step, frame: AgentFrame, tools: readonly ToolDefinition[]): string {
+  const chosen = chosenSkills(step, frame);
+  const loads = tools.some((tool) => tool.name === LOAD_SKILL);
+  // Handlers are tools and trees are run: the list is of what has to be read to be used.
+  const others = loads ? (step.deps.skills?.skills ?? []).filter((skill) => skill.kind === 'prompt' && !chosen.includes(skill)) : [];
+  return promptWithSkills(agentOf(step.deps, frame).system, chosen, others, SKILL).text;
 }
 
 /**
@@ -29,7 +55,7 @@ export async function askModel(step: Step, frame: AgentFrame, last: boolean): Pr
   const tools = visibleTools(step, frame);
   const agent = agentOf(deps, frame);
   const called = await callModel(step, agent, {
-    system: agent.system,
+    system: systemPrompt(step, frame, tools),
     messages: buildPrompt(await transcript(step, frame), frame.task ?? run.input, constraintsOf(run, frame).max_messages),
     tools: deps.registry.toolsForModel().filter((tool) => tools.some((mine) => mine.name === tool.name)),
     toolChoice: last ? 'none' : 'auto',

@@ -3,6 +3,7 @@ import type { Permissions, ToolDefinition } from '../hands/define-tool.ts';
 import { createRegistry, type Registry } from '../hands/registry.ts';
 import type { ToolResult } from '../hands/result.ts';
 import type { JsonObject } from '../json.ts';
+import { noSkills, type SkillCatalogue } from '../skills/skill.ts';
 import type { Frame, OpenCall } from './frames.ts';
 import type { Step } from './step.ts';
 
@@ -31,15 +32,17 @@ export type BuiltIn = { readonly definition: ToolDefinition } & (
 export type BuiltIns = ReadonlyMap<string, BuiltIn>;
 
 /**
- * All tools of a deployment: those of the categories, and what `reason` does itself. Registered alike, so that the LLM is
- * shown both and the guard knows both. Throws CONFLICT when two share a name.
+ * All tools of a deployment: those of the categories, what `reason` does itself, and handler skills. Registered alike, so that the
+ * LLM is shown all and the guard knows all. Throws CONFLICT when two share a name.
  */
 export function createTools(
   categories: readonly Category[],
   builtIns: readonly BuiltIn[],
   security?: Permissions,
+  skills: SkillCatalogue = noSkills,
 ): { readonly registry: Registry; readonly builtIns: BuiltIns } {
   const registry = createRegistry(categories, security === undefined ? {} : { security });
   for (const { definition } of builtIns) registry.register(definition);
+  for (const skill of skills.skills) if (skill.kind === 'handler') registry.register(skill.tool);
   return { registry, builtIns: new Map(builtIns.map((builtIn) => [builtIn.definition.name, builtIn])) };
 }

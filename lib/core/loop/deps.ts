@@ -10,6 +10,7 @@ import type { GuardStore } from '../ports/guard-store.ts';
 import type { Logger } from '../ports/logger.ts';
 import type { Model } from '../ports/model.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import type { SkillCatalogue } from '../skills/skill.ts';
 import type { Tree } from '../trees/tree.ts';
 import type { BuiltIns } from './built-in.ts';
 
@@ -47,6 +48,6 @@ export interface LoopDeps {
   readonly customCheckers?: CustomCheckers | undefined;
   /** The LLM of an agent. */
   model(agent: AgentConfig): Promise<Model>;
-  /** Name of the Lambda that runs a category's tools. */
-  functionName(category: string): string;
+  /** Name of the Lambda that runs a category's tools; a handler skill has one of its own, named after its tool. */
+  functionName(category: string, tool: string): string;
 }

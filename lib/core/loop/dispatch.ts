@@ -10,7 +10,7 @@ import { previewOf } from '../preview.ts';
 import { pushFrame } from './frame-stack.ts';
 import type { Frame, OpenCall } from './frames.ts';
 import type { PlacedMessage } from './message.ts';
-import { closeBatch, observe, refuse } from './observe.ts';
+import { closeBatch, noteCall, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
 import { takePermits } from './permits.ts';
 import { recheckCalls } from './recheck.ts';
@@ -88,14 +88,15 @@ async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
 
 const isQuestion = (step: Step, call: OpenCall): boolean => step.deps.builtIns.get(call.tool)?.kind === 'question';
 
-/** What needs no Lambda is answered in this very commit, unless a person must decide about the batch first. */
+/** What needs no Lambda is answered in this very commit (design 3.6), unless a person must decide about that call itself. */
 async function answerBuiltIns(step: Step, frame: Frame, asked: readonly OpenCall[]): Promise<void> {
-  if (asked.length > 0) return;
   for (const call of openCalls(frame)) {
     const builtIn = step.deps.builtIns.get(call.tool);
-    if (builtIn?.kind !== 'answer') continue;
+    if (builtIn?.kind !== 'answer' || asked.includes(call)) continue;
     const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
-    observe(step, frame, call, await builtIn.answer(step, call, args));
+    const result = await builtIn.answer(step, call, args);
+    noteCall(frame, call, args, result);
+    observe(step, frame, call, result);
   }
 }
 

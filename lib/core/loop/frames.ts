@@ -74,7 +74,7 @@ export const frameSchema = z.discriminatedUnion('kind', [
     agent: z.string(),
     /** What it is asked; absent: the run's input. */
     task: z.string().optional(),
-    /** Skills whose bodies stand in its system prompt, besides the agent's own. */
+    /** Skills chosen for it, with those they require (design section 7). */
     skills: z.array(z.string()).optional(),
     repeats: z.array(repeatSchema),
   }),

@@ -4,7 +4,7 @@ import { outcomeOf } from '../hands/lifecycle.ts';
 import { noteResult } from '../hands/loop-detection.ts';
 import { failureFrom, type ToolResult } from '../hands/result.ts';
 import { hashJson } from '../hash.ts';
-import type { Json } from '../json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
 import type { Frame, OpenCall } from './frames.ts';
 import { leaseKey } from './keys.ts';
@@ -35,6 +35,12 @@ export function observe(step: Step, frame: Frame, call: OpenCall, result: ToolRe
     });
 }
 
+/** For loop detection: what a call with these arguments came to (design 6.4). */
+export function noteCall(frame: Frame, call: Pick<OpenCall, 'tool'>, args: JsonObject, result: ToolResult): void {
+  if (frame.kind === 'agent')
+    noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([result.success, result.data ?? null, result.error?.code ?? null]));
+}
+
 /** The open batch is over once each of its calls has been observed. */
 export function closeBatch(frame: Frame): void {
   if (frame.batch && openCalls(frame).length === 0) delete frame.batch;
@@ -55,8 +61,7 @@ export async function observeResults(step: Step, answers: readonly Json[]): Prom
     if (call.state !== 'inflight') continue;
     const result = readAnswer(step, call, byCall.get(call.callId));
     const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
-    if (frame.kind === 'agent')
-      noteResult(frame.repeats, hashJson([call.tool, args]), hashJson([result.success, result.data ?? null, result.error?.code ?? null]));
+    noteCall(frame, call, args, result);
     observe(step, frame, call, result);
   }
 }

@@ -86,7 +86,7 @@ function buildCalls(deps: LoopDeps, run: Run, callIds: readonly string[], histor
       callId: call.callId,
       tool: call.tool,
       category: call.category,
-      functionName: deps.functionName(call.category),
+      functionName: deps.functionName(call.category, call.tool),
       arguments: args,
       timeoutMs: definition ? deps.registry.timeoutOf(definition) : TOOL_TIMEOUT_MS.default,
       idempotent: definition?.idempotent ?? false,

@@ -112,7 +112,12 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<void> {
   switch (before.plan?.next) {
     case undefined:
       say(step, frame, { role: 'user', text: run.input });
-      emit(step, 'run.started', { agent: run.agent, sessionId: run.sessionId, by: run.principal });
+      emit(step, 'run.started', {
+        agent: run.agent,
+        sessionId: run.sessionId,
+        by: run.principal,
+        ...(frame.kind === 'agent' && frame.skills ? { skills: frame.skills } : {}),
+      });
       return;
     case 'act':
       if (data.recover) recoverCalls(step);

@@ -11,6 +11,8 @@ import { START_EVENTS } from '../machine/history.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import { chooseSkills } from '../skills/select.ts';
+import type { SkillCatalogue } from '../skills/skill.ts';
 import { MAIN } from './frames.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import { isTerminal, type Run } from './run.ts';
@@ -29,6 +31,8 @@ export interface StartRequest {
   readonly agent?: string | undefined;
   /** Absent: a new session. */
   readonly sessionId?: string | undefined;
+  /** Chosen besides the agent's own. */
+  readonly skills?: readonly string[] | undefined;
   /** May only tighten what app and agent allow. */
   readonly constraints?: Constraints | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -40,12 +44,14 @@ export interface StartDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly config: Config;
+  /** Absent: there are none. */
+  readonly skills?: SkillCatalogue | undefined;
 }
 
 /**
  * Starts a run (design section 4, "Starting"): the run item as `starting`, then the session's lock, then the execution.
  * Each step may be repeated, so the same `idempotencyKey` goes on where an earlier request stopped.
- * Errors: BAD_REQUEST (unknown agent), PAYLOAD_TOO_LARGE, CONFLICT (the key was used for another request), SESSION_BUSY.
+ * Errors: BAD_REQUEST (unknown agent or skill), PAYLOAD_TOO_LARGE, CONFLICT (the key was used for another request), SESSION_BUSY.
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<Run> {
   const wanted = newRun(deps, request);
@@ -91,6 +97,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     throw new HandrailError('PAYLOAD_TOO_LARGE', `input is over ${INPUT_BYTES} bytes: put large data in a file of the workspace`, {
       field: 'input',
     });
+  const skills = chooseSkills(deps.skills, [...agent.skills, ...(request.skills ?? [])]);
   const { tenant, principal, idempotencyKey, ...body } = request;
   const now = deps.clock.now();
   const runId = runIdFrom(idempotencyKey === undefined ? deps.random.bytes(20) : sha256Bytes(`${tenant}\n${idempotencyKey}`));
@@ -108,6 +115,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
       { layer: 'app', constraints: appLayer(deps.config) },
       { layer: 'agent', constraints: agent.constraints },
       { layer: 'run', constraints: request.constraints ?? {} },
+      ...skills.map(({ constraints }) => ({ layer: 'skill' as const, constraints })),
     ]),
     status: 'starting',
     runSeq: 0,
@@ -115,7 +123,18 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     attempt: '',
     execution: 1,
     historyEvents: START_EVENTS,
-    frames: [{ kind: 'agent', namespace: MAIN, agent: agentName, iterations: 0, toolCalls: 0, usage: noUsage, repeats: [] }],
+    frames: [
+      {
+        kind: 'agent',
+        namespace: MAIN,
+        agent: agentName,
+        ...(skills.length > 0 ? { skills: skills.map(({ name }) => name) } : {}),
+        iterations: 0,
+        toolCalls: 0,
+        usage: noUsage,
+        repeats: [],
+      },
+    ],
     guard: {},
     usage: noUsage,
     effects: {},

@@ -57,7 +57,7 @@ export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, resul
 /** Records what a tool, LLM or agent node came to, and its value on the blackboard. */
 export function completeNode(step: Step, frame: TreeFrame, path: string, result: ToolResult): void {
   const tree = treeOf(step, frame);
-  const value = valueOf(result.data);
+  const value = valueIn(result.data);
   const error = result.error ? `${result.error.code}: ${result.error.message}` : undefined;
   const done = complete(
     tree,
@@ -94,7 +94,7 @@ export function skillOf(step: Step, frame: TreeFrame): TreeSkill {
 }
 
 /** JSON where it is JSON, else text. */
-function valueOf(data: string | undefined): Json {
+function valueIn(data: string | undefined): Json {
   if (data === undefined) return null;
   try {
     return JSON.parse(data) as Json;

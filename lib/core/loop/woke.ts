@@ -48,7 +48,10 @@ function applyDecision(step: Step, frame: Frame, call: OpenCall, approval: Appro
   const why = decision?.reason ? `: ${decision.reason}` : '';
   switch (approval.status) {
     case 'approved':
-      if (call.tool === APPROVE_NODE) return observe(step, frame, call, granted(step, call, approval));
+      if (call.tool === APPROVE_NODE) {
+        observe(step, frame, call, granted(step, call, approval));
+        return;
+      }
       call.state = 'ready';
       call.decision = { decision: 'approve', hash: approval.hash, by: decision?.by ?? 'unknown' };
       return;

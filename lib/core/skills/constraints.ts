@@ -1,0 +1,29 @@
+import { type Constraints, constraintsSchema } from '../guard/constraints.ts';
+import { isJsonObject, type Json } from '../json.ts';
+import { kindOf } from './name.ts';
+import type { Notes } from './notes.ts';
+
+const PATH = ['constraints'];
+
+/** A skill's layer of constraints (seed 000, "constraints"; design 5.4). It can only tighten; what it does not know is a problem. */
+export function readConstraints(value: Json | undefined, notes: Notes): Constraints {
+  if (value === undefined || value === null) return {};
+  if (!isJsonObject(value)) {
+    notes.problem(PATH, `must be a map, not ${kindOf(value)}`);
+    return {};
+  }
+  const said = Object.entries(value).filter(([key, item]) => {
+    if (item === null) notes.warn([...PATH, key], 'is empty, which says nothing');
+    return item !== null;
+  });
+  const parsed = constraintsSchema.safeParse(Object.fromEntries(said));
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) {
+    const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys)
+        notes.problem([...PATH, ...path, key], 'there is no such constraint; constraints only tighten what holds anyway');
+    else notes.problem([...PATH, ...path], issue.message);
+  }
+  return {};
+}

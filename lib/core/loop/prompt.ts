@@ -5,6 +5,9 @@ import { LOST_OBSERVATION, observationText, type Turn, toTurns } from './transcr
 const LEFT_OUT = '[Earlier messages of this conversation are left out.]';
 const EMPTY = '(no text)';
 
+/** Text that every provider takes: no half characters, and not blank. */
+const shownText = (text: string): string => (text.trim() === '' ? EMPTY : text.toWellFormed());
+
 /** A fence around what strangers wrote. It cannot stop prompt injection; it tells an honest LLM what it reads. */
 function fenced(tool: string, text: string): string {
   const body = text.replaceAll('</outside-content>', '<​/outside-content>');
@@ -22,15 +25,15 @@ export function promptCallId(runSeq: number, callId: string): string {
 }
 
 function renderAssistant(turn: Extract<Turn, { kind: 'assistant' }>): PromptMessage[] {
-  const text = turn.text.toWellFormed();
-  if (turn.calls.length === 0) return [{ role: 'assistant', text: text || EMPTY, calls: [] }];
+  if (turn.calls.length === 0) return [{ role: 'assistant', text: shownText(turn.text), calls: [] }];
+  const text = turn.text.trim() === '' ? '' : turn.text.toWellFormed();
   const calls = turn.calls.map(({ call }) => ({ id: promptCallId(turn.runSeq, call.callId), name: call.tool, arguments: call.arguments }));
   const results = turn.calls.map(({ call, observation, edit }) => {
     const plain = observation ? observationText(observation.result) : LOST_OBSERVATION;
     const marked = observation?.untrusted && observation.result.success ? fenced(call.tool, plain) : plain;
     const edited = edit ? `A person changed the arguments before it ran, to: ${JSON.stringify(edit.arguments)}\n${marked}` : marked;
     const id = promptCallId(turn.runSeq, call.callId);
-    return { id, name: call.tool, text: edited.toWellFormed() || EMPTY, isError: !(observation?.result.success ?? false) };
+    return { id, name: call.tool, text: shownText(edited), isError: !(observation?.result.success ?? false) };
   });
   return [
     { role: 'assistant', text, calls },
@@ -61,11 +64,11 @@ export function buildPrompt(messages: readonly PlacedMessage[], task: string, ma
   const turns = toTurns(messages);
   const shown = window(turns, maxMessages);
   const prompt = shown.flatMap((turn): PromptMessage[] =>
-    turn.kind === 'user' ? [{ role: 'user', text: turn.text.toWellFormed() || EMPTY }] : renderAssistant(turn),
+    turn.kind === 'user' ? [{ role: 'user', text: shownText(turn.text) }] : renderAssistant(turn),
   );
   const cut = shown.length < turns.length;
   const taskShown = shown.some((turn) => turn.kind === 'user' && turn.text === task);
-  if (!taskShown) prompt.unshift({ role: 'user', text: cut ? `${task.toWellFormed()}\n\n${LEFT_OUT}` : task.toWellFormed() });
+  if (!taskShown) prompt.unshift({ role: 'user', text: cut ? `${shownText(task)}\n\n${LEFT_OUT}` : shownText(task) });
   else if (prompt[0]?.role !== 'user') prompt.unshift({ role: 'user', text: LEFT_OUT });
   return prompt;
 }

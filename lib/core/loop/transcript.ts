@@ -36,8 +36,14 @@ export function toTurns(messages: readonly PlacedMessage[]): Turn[] {
         turns.push({ kind: 'user', text: message.text });
         break;
       case 'assistant': {
-        const calls = message.calls.map((call) => ({ call, observation: undefined, edit: undefined }));
-        for (const entry of calls) open.set(`${runSeq}#${entry.call.callId}`, entry);
+        // An id that stands there already would be two calls of one id in a request.
+        const calls = message.calls.flatMap((call) => {
+          const key = `${runSeq}#${call.callId}`;
+          const entry = { call, observation: undefined, edit: undefined };
+          if (open.has(key)) return [];
+          open.set(key, entry);
+          return [entry];
+        });
         turns.push({ kind: 'assistant', runSeq, text: message.text, calls });
         break;
       }

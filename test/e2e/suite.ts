@@ -197,6 +197,16 @@ export function loopSuite(name: string, start: () => Promise<Runner>): void {
       expect(run.error.message).toContain('overloaded');
     });
 
+    it('asks a person before a run that has looked at files reaches out; an approval opens no way to the metadata service', async () => {
+      const runId = await api.start('scenario-flow');
+      const [approval] = await api.approvals(runId, 1);
+      expect(approval).toMatchObject({ kind: 'tool', tool: 'web_fetch', reason: expect.stringContaining('fs.read') });
+      await api.call('POST', `/approvals/${approval.approvalId}`, { decision: 'approve' });
+      const run = await api.ended(runId);
+      expect(run.answer).toContain('PERMISSION_DENIED');
+      expect(run.effects).toEqual({ 'fs.read': 1 });
+    });
+
     it('expires an approval that nobody decides, and goes on', { timeout: 180_000 }, async () => {
       const runId = await api.start('scenario-write');
       await api.approvals(runId, 1);

@@ -9,6 +9,8 @@ export interface ApprovalContext {
   /** An earlier checker said CONFIRM. */
   needsConfirm: boolean;
   requestId?: string;
+  /** Why: what the checkers before confirm said; the chain writes it. */
+  reason?: string;
   /** Hash of what a person approved; counts only when it is the hash of this very call. */
   approvedHash?: string;
   progressState?: 'approved' | 'pending' | 'rejected';

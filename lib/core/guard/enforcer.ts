@@ -76,6 +76,7 @@ async function runChain(
   for (const checker of checkers) {
     // Only confirm may clear the mark or say how far an approval has come; what others write there is a copy.
     const shown = checker.name === CONFIRM ? approval : { ...approval };
+    if (checker.name === CONFIRM && asking.length > 0) approval.reason = reasonsOf(asking);
     const answer = await ask(checker, broken, action, { ...context, approval: shown });
     answers.push(answer);
     if (answer.decision === 'DENY')

@@ -2,6 +2,7 @@ import { measureBundles } from './bundle-sizes.ts';
 import { measureDemo } from './demo.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
+import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
 
 /** `npm run -s figures`: one JSON object of what was measured just now. Keys are added, never removed. */
 const progress = (what: string): void => void (process.stderr.isTTY && process.stderr.write(`measuring ${what} …\n`));
@@ -14,5 +15,9 @@ progress('the demo');
 const demoMs = await measureDemo();
 progress('bundles');
 const { bundles, coldImportMs } = await measureBundles();
-console.log(JSON.stringify({ transitions, bundles, coldImportMs, dynamodb, embedded: { overheadMsPerIteration, demoMs } }));
+progress('the web');
+const webFetch = await measureWebFetch();
+const vectors = { ssrf: await measureSsrfVectors() };
+const embedded = { overheadMsPerIteration, demoMs };
+console.log(JSON.stringify({ transitions, bundles, coldImportMs, dynamodb, embedded, webFetch, vectors }));
 process.exit(0);

@@ -2,6 +2,7 @@ import { measureBundles } from './bundle-sizes.ts';
 import { measureDemo } from './demo.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
+import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
 
 /** `npm run bench`: the figures for people, one after another. */
 const show = (title: string, values: object): void => {
@@ -15,4 +16,6 @@ show('Embedded engine', { 'ms / iteration': overheadMsPerIteration, 'demo ms': a
 const { bundles, coldImportMs } = await measureBundles();
 show('Bundles, bytes', bundles);
 show('Cold import, ms', coldImportMs);
+show('web_fetch against undici alone, ms', await measureWebFetch());
+show('Vectors', { ssrf: await measureSsrfVectors() });
 process.exit(0);

@@ -57,7 +57,7 @@ export class Alarms extends Construct {
 }
 
 function specs({ deployment, functions, stateMachineArn, deadLetters }: AlarmsProps): AlarmSpec[] {
-  const { name, failedRuns, approvalAgeMinutes } = deployment.settings;
+  const { name, target, failedRuns, approvalAgeMinutes } = deployment.settings;
   const metrics = new Metrics(name);
   const minute = Duration.minutes(1);
   return [
@@ -96,19 +96,24 @@ function specs({ deployment, functions, stateMachineArn, deadLetters }: AlarmsPr
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD, statistic: Stats.MAXIMUM }),
       threshold: 1,
     },
-    {
-      id: 'Throttled',
-      description:
-        'Lambda, Step Functions or DynamoDB refused requests. Calls wait and are repeated; raise the quota or lower hands.concurrency.',
-      metric: throttles(metrics, functions, stateMachineArn),
-      threshold: 1,
-      periods: 2,
-    },
+    ...(target === 'aws' ? [throttled(metrics, functions, stateMachineArn)] : []),
   ];
 }
 
 /** One alarm may look at ten metrics: the functions that matter most, the machine, and the two tables of the loop. */
 const MOST_FUNCTIONS = 5;
+
+/** MiniStack knows no alarms over several metrics. */
+function throttled(metrics: Metrics, functions: readonly string[], stateMachineArn: string): AlarmSpec {
+  return {
+    id: 'Throttled',
+    description:
+      'Lambda, Step Functions or DynamoDB refused requests. Calls wait and are repeated; raise the quota or lower hands.concurrency.',
+    metric: throttles(metrics, functions, stateMachineArn),
+    threshold: 1,
+    periods: 2,
+  };
+}
 
 function throttles(metrics: Metrics, functions: readonly string[], stateMachineArn: string): MathExpression {
   const watched = [

@@ -29,7 +29,7 @@ export class Dashboard extends Construct {
     super(scope, id);
     const metrics = new Metrics(name);
     const all = (metric: 'Errors' | 'Throttles' | 'Duration', statistic: string = Stats.SUM) =>
-      functions.map((which) => metrics.lambda(which, metric, statistic));
+      functions.map((which) => metrics.lambda(which, metric, statistic).with({ label: which }));
     new CloudWatchDashboard(this, 'Dashboard', {
       dashboardName: name,
       widgets: [

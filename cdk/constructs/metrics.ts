@@ -24,7 +24,7 @@ export class Metrics {
       dimensionsMap: { [DEPLOYMENT_DIMENSION]: this.#name, ...(of === undefined || by === undefined ? {} : { [by]: of }) },
       statistic,
       period,
-      ...(label === undefined && of === undefined ? {} : { label: label ?? of ?? '' }),
+      ...(label === undefined ? {} : { label }),
     });
   }
 
@@ -40,6 +40,7 @@ export class Metrics {
     });
   }
 
+  /** Without a label, which an alarm of an emulator does not take. */
   lambda(
     which: string,
     metricName: 'Errors' | 'Invocations' | 'Throttles' | 'Duration',
@@ -47,7 +48,7 @@ export class Metrics {
     period = PERIOD,
   ): Metric {
     const FunctionName = functionName(this.#name, which);
-    return new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap: { FunctionName }, statistic, period, label: which });
+    return new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap: { FunctionName }, statistic, period });
   }
 
   table(which: TableName, metricName: 'ReadThrottleEvents' | 'WriteThrottleEvents'): Metric {

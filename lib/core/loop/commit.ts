@@ -3,7 +3,7 @@ import { fitEvents } from './event-size.ts';
 import { keyOf, messagePrefix } from './keys.ts';
 import { flightMs } from './permits.ts';
 import { isTerminal } from './run.ts';
-import { riddenEvents, type Step, topFrame } from './step.ts';
+import { activeMs, riddenEvents, type Step, topFrame } from './step.ts';
 
 /** sweep looks at a run that has not moved for this long beyond what its plan may take, ms. */
 const STALE_MS = 5 * 60_000;
@@ -25,7 +25,7 @@ export async function commitStep(step: Step): Promise<CommitOutcome> {
     writes.push({ prefix, prev: frame.head, messages });
     frame.head = prefix;
   }
-  run.activeMs = before.activeMs + (before.plan?.next === 'suspend' ? 0 : now - before.updatedAt);
+  run.activeMs = activeMs(step);
   run.updatedAt = now;
   run.events = fitEvents(run.events);
   if (isTerminal(run) || run.plan?.next === 'suspend') delete run.deadline;

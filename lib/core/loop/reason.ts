@@ -108,6 +108,7 @@ function suspensionOptions({ config, builtIns }: LoopDeps): SuspensionOptions {
 async function absorb(step: Step, { data }: ReasonEvent): Promise<void> {
   const { run, before } = step;
   const frame = topFrame(run);
+  if (data.recover) step.activeSince = step.startedAt;
   if (data.recover && before.plan) emit(step, 'run.recovered', { plan: before.plan.next });
   switch (before.plan?.next) {
     case undefined:

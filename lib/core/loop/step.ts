@@ -23,6 +23,8 @@ export interface Step {
   /** The run as it will be committed; changed in place until then. */
   readonly run: Run;
   readonly startedAt: number;
+  /** ms since 1970 from which time counts as active: the last commit, or this step's beginning after a time at rest. */
+  activeSince: number;
   /** Messages of this step, by frame. */
   readonly said: Map<string, Message[]>;
   /** Leases to give back. */
@@ -41,12 +43,15 @@ export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step
   run.attempt = base32(deps.random.bytes(5), 8);
   run.events = [];
   delete run.plan;
+  const startedAt = deps.clock.now();
+  const rested = before.plan === undefined || before.plan.next === 'suspend';
   return {
     deps,
     inputs,
     before,
     run,
-    startedAt: deps.clock.now(),
+    startedAt,
+    activeSince: rested ? startedAt : before.updatedAt,
     said: new Map(),
     giveBack: [],
     history: new Map(),
@@ -122,7 +127,7 @@ export function setPlan(step: Step, plan: Plan): void {
   step.run.plan = plan;
 }
 
-/** ms the run has been active, this step's waiting time included; time suspended does not count (design 5.4). */
-export function activeMs({ before, deps }: Step): number {
-  return before.activeMs + (before.plan?.next === 'suspend' ? 0 : deps.clock.now() - before.updatedAt);
+/** ms the run has been active, this step included; time suspended does not count (design 5.4), nor time the engine was stopped. */
+export function activeMs({ before, deps, activeSince }: Step): number {
+  return before.activeMs + deps.clock.now() - activeSince;
 }

@@ -110,8 +110,8 @@ export const SKILL = {
   listBytes: 12 * KIB,
 } as const;
 /**
- * Trees (design section 8). `attempts`: of one retry; `allAttempts`: of all retries around a node, multiplied. `blackboardBytes`:
- * design 3.2. `textCharacters`: a prompt or task after its placeholders are filled in. `errorCharacters`: kept of a node's failure.
+ * Trees (design section 8). `attempts`: of one retry; `allAttempts`: of all retries around a node, multiplied.
+ * `textCharacters`: a prompt or task after its placeholders are filled in. `errorCharacters`: kept of a node's failure.
  */
 export const TREE = {
   fileCharacters: 256 * KIB,
@@ -121,7 +121,6 @@ export const TREE = {
   attempts: 100,
   allAttempts: 200,
   delaySeconds: 24 * 3600,
-  blackboardBytes: 1_000_000,
   textCharacters: 400_000,
   titleCharacters: 200,
   messageCharacters: 4_000,

@@ -2,6 +2,8 @@ import { type Document, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocumen
 import { HandrailError } from '../../core/errors.ts';
 import { TREE } from '../../core/limits.ts';
 import type { SkillProblem } from '../../core/skills/skill.ts';
+import type { CheckTree } from '../../core/skills/tree.ts';
+import { declarationProblem } from '../../core/trees/inputs.ts';
 import { checkTree, describeProblem, type KnownNames, type Tree } from '../../core/trees/tree.ts';
 
 type Reading = { readonly ok: true; readonly tree: Tree } | { readonly ok: false; readonly problems: readonly SkillProblem[] };
@@ -29,6 +31,19 @@ export function readTree(text: string, file: string, names: KnownNames = {}): Tr
   if (reading.ok) return reading.tree;
   const lines = reading.problems.map((problem) => `${problem.file}:${problem.line}: ${problem.reason}`);
   throw new HandrailError('BAD_REQUEST', lines.join('\n'), { extra: { line: reading.problems[0]?.line ?? 1 } });
+}
+
+/** For the loader of skills: what is wrong with a tree skill's tree, inputs and outputs. `names`: what the deployment has. */
+export function treeChecker(names: KnownNames): CheckTree {
+  return ({ text, inputs, outputs }, file) => {
+    const reading = checkTreeFile(text, file, names);
+    const declarations = [declarationProblem('inputs', inputs), outputs && declarationProblem('outputs', outputs)];
+    const skillFile = file.replace(/[^/]*$/, 'SKILL.md');
+    return [
+      ...(reading.ok ? [] : reading.problems),
+      ...declarations.flatMap((reason) => (reason === undefined ? [] : [{ file: skillFile, line: 1, reason }])),
+    ];
+  };
 }
 
 /** Where reading stopped, and why. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { HandrailError } from '../errors.ts';
 import { isJsonObject, type Json } from '../json.ts';
-import { TREE } from '../limits.ts';
+import { BLACKBOARD_BYTES, TREE } from '../limits.ts';
 
 type Blackboard = Readonly<Record<string, Json>>;
 
@@ -73,7 +73,7 @@ function tooLong(limit: string): HandrailError {
 /** A value with the placeholders in all its texts replaced. A text that is one placeholder becomes the value itself, null if missing. */
 export function renderValue(template: Json, blackboard: Blackboard): Rendered<Json> {
   const missing: string[] = [];
-  let left: number = TREE.blackboardBytes;
+  let left: number = BLACKBOARD_BYTES;
   const text = (item: string): Json => {
     const [only, ...others] = item.matchAll(PLACEHOLDER);
     if (only !== undefined && others.length === 0 && only[0] === item) {
@@ -84,7 +84,7 @@ export function renderValue(template: Json, blackboard: Blackboard): Rendered<Js
     const rendered = renderText(item, blackboard);
     missing.push(...rendered.missing);
     left -= rendered.value.length;
-    if (left < 0) throw tooLong(`${TREE.blackboardBytes} bytes`);
+    if (left < 0) throw tooLong(`${BLACKBOARD_BYTES} bytes`);
     return rendered.value;
   };
   const render = (item: Json): Json => {

@@ -1,6 +1,6 @@
 import { cleanText } from '../hands/text.ts';
 import type { Place } from './node.ts';
-import { definitionOf } from './nodes/index.ts';
+import { composites, definitionOf } from './nodes/index.ts';
 import { rootPlace, type Tree } from './places.ts';
 import type { TreeState } from './state.ts';
 import { look } from './walk.ts';
@@ -81,10 +81,10 @@ function titleOf({ node }: Place<{ readonly type: string; readonly name?: string
 /** Leaves are boxes, decorators are rounded, composites are hexagons. */
 function shapeOf({ node: { type }, children }: Place): readonly [string, string] {
   if (children.length === 0) return ['[', ']'];
-  return definitionOf(type) !== undefined && ['sequence', 'selector', 'parallel'].includes(type) ? ['{{', '}}'] : ['(', ')'];
+  return composites.some((composite) => composite.type === type) ? ['{{', '}}'] : ['(', ')'];
 }
 
-/** Mermaid reads entity codes in quoted text, and some of Markdown and HTML. */
+/** In quoted text Mermaid reads entity codes, HTML, and Markdown after a backtick. */
 function escapeMermaid(text: string): string {
-  return text.replace(/[&<>"#`;\\*_~[\](){}|]/g, (character) => `#${character.codePointAt(0)};`);
+  return text.replace(/[&<>"#`;\\]/g, (character) => `#${character.codePointAt(0)};`);
 }

@@ -43,7 +43,7 @@ export interface LlmRequest {
 }
 
 /** What an `agent` node says about the frame it opens; the keys are those of the tree file. */
-export interface AgentSettings {
+interface AgentSettings {
   readonly agent?: string | undefined;
   readonly skills?: readonly string[] | undefined;
   readonly history_limit?: number | undefined;
@@ -96,6 +96,10 @@ export interface Walk {
   note(place: Place, state: NodeState): void;
   /** Forgets a node and all under it, so that it starts anew. */
   forget(place: Place): void;
+  /** What a node has come to for good, if that is kept. */
+  settled(place: Place): Verdict | undefined;
+  /** Keeps what a node has come to, whatever may yet happen under it. */
+  settle(place: Place, verdict: Verdict): Verdict;
   /** For leaves that a tick carries out itself, once: `act` returns why it failed, or nothing. */
   once(place: Place, act: () => string | undefined): Verdict;
   /** For leaves that others carry out: what they came to, else they are ready. */
@@ -113,9 +117,6 @@ export interface Walk {
   capWaits(mark: number, ms: number): void;
 }
 
-/** `leaf` has no children, `composite` has `children`, `decorator` has one `child`. */
-export type Family = 'leaf' | 'composite' | 'decorator';
-
 /** A kind of node: what may be written, and what it does when a tick comes to it. */
 export interface NodeDefinition<Fields extends z.ZodObject = z.ZodObject> {
   readonly type: string;
@@ -130,6 +131,7 @@ export interface NodeDefinition<Fields extends z.ZodObject = z.ZodObject> {
   onForget?(own: NodeState): NodeState;
 }
 
+/** A failure that begins at this node. */
 export function failure(place: Place, message: string): Verdict {
   return { status: 'failure', error: { path: place.path, message } };
 }

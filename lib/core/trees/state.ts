@@ -3,12 +3,14 @@ import * as z from 'zod';
 const statusSchema = z.enum(['success', 'failure']);
 const decisionSchema = z.enum(['approved', 'rejected']);
 
-/** What is kept of one node. Which fields there are depends on its type; composites and inverters keep nothing. */
+/** What is kept of one node. Which fields there are depends on its type; sequences, selectors and inverters keep nothing. */
 const nodeStateSchema = z.object({
-  /** A leaf that is done, or a timeout whose time is over. */
+  /** A leaf that is done, a timeout whose time is over, a parallel that was decided with some of its children under way. */
   status: statusSchema.optional(),
   /** Why it failed. */
   error: z.string().optional(),
+  /** Path of the node where the failure began, if another. */
+  failedAt: z.string().optional(),
   /** retry: the attempt under way, from 1. approval: grows with each new start, so that it asks again. */
   attempt: z.int().optional(),
   /** retry: ms since 1970 when the attempt may begin. */

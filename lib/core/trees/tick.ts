@@ -1,6 +1,16 @@
 import { HandrailError } from '../errors.ts';
 import type { Json } from '../json.ts';
-import type { AgentRequest, ApprovalPhase, ApprovalRequest, LlmRequest, NodeError, Place, Ready, ToolRequest } from './node.ts';
+import {
+  type AgentRequest,
+  type ApprovalPhase,
+  type ApprovalRequest,
+  failure,
+  type LlmRequest,
+  type NodeError,
+  type Place,
+  type Ready,
+  type ToolRequest,
+} from './node.ts';
 import { timeoutMessage } from './nodes/timeout.ts';
 import { nodePaths, placesUnder, rootPlace, type Tree } from './places.ts';
 import type { TreeState } from './state.ts';
@@ -72,7 +82,7 @@ function attempt(walk: TreeWalk, place: Place, act: () => Next): Next | undefine
     return act();
   } catch (error) {
     if (!(error instanceof HandrailError)) throw error;
-    walk.fail(place, error.message);
+    walk.settle(place, failure(place, error.message));
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import { jsonBytes } from '../json.ts';
-import { TREE } from '../limits.ts';
+import { BLACKBOARD_BYTES, TREE } from '../limits.ts';
 import { failure, type Place, type Ready, RUNNING, SUCCESS, type Verdict, type Walk } from './node.ts';
 import { definitionOf } from './nodes/index.ts';
 import { placesUnder } from './places.ts';
@@ -90,23 +90,32 @@ export class TreeWalk implements Walk {
     }
   }
 
+  settled(place: Place): Verdict | undefined {
+    const { status, error = '', failedAt = place.path } = this.own(place);
+    if (status === undefined) return undefined;
+    // Whoever looks wants to see what is under it as well.
+    if (this.#looking) for (const child of place.children) this.visit(child);
+    return status === 'success' ? SUCCESS : { status, error: { path: failedAt, message: error } };
+  }
+
+  settle(place: Place, verdict: Verdict): Verdict {
+    if (verdict.status === 'success') this.note(place, { ...this.own(place), status: 'success' });
+    if (verdict.status !== 'failure') return verdict;
+    const { path, message } = verdict.error;
+    this.note(place, { ...this.own(place), ...failedState(message), ...(path === place.path ? {} : { failedAt: path }) });
+    return verdict;
+  }
+
   once(place: Place, act: () => string | undefined): Verdict {
-    const { status, error = '' } = this.own(place);
-    if (status !== undefined) return status === 'success' ? SUCCESS : failure(place, error);
+    const settled = this.settled(place);
+    if (settled) return settled;
     if (this.#looking) return RUNNING;
     const problem = act();
-    if (problem === undefined) {
-      this.note(place, { status: 'success' });
-      return SUCCESS;
-    }
-    this.fail(place, problem);
-    return failure(place, problem);
+    return this.settle(place, problem === undefined ? SUCCESS : failure(place, problem));
   }
 
   leaf(ready: Ready): Verdict {
-    const { status, error = '' } = this.own(ready.place);
-    if (status === undefined) return this.ask(ready);
-    return status === 'success' ? SUCCESS : failure(ready.place, error);
+    return this.settled(ready.place) ?? this.ask(ready);
   }
 
   ask(ready: Ready): Verdict {
@@ -114,17 +123,12 @@ export class TreeWalk implements Walk {
     return RUNNING;
   }
 
-  /** A leaf that could not even be handed out. */
-  fail(place: Place, message: string): void {
-    this.note(place, failedState(message));
-  }
-
   write(key: string, value: Json): string | undefined {
     const before = Object.hasOwn(this.#blackboard, key) ? this.#blackboard[key] : undefined;
     this.#blackboardBytes ??= jsonBytes(this.#blackboard);
     const bytes = this.#blackboardBytes + entryBytes(key, value) - (before === undefined ? 0 : entryBytes(key, before));
-    if (bytes > TREE.blackboardBytes)
-      return `RESOURCE_EXHAUSTED: the blackboard holds at most ${TREE.blackboardBytes} bytes, with "${key}" it would be ${bytes}`;
+    if (bytes > BLACKBOARD_BYTES)
+      return `RESOURCE_EXHAUSTED: the blackboard holds at most ${BLACKBOARD_BYTES} bytes, with "${key}" it would be ${bytes}`;
     this.#blackboardBytes = bytes;
     this.#blackboard[key] = value;
     return undefined;

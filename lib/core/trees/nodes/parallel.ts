@@ -17,6 +17,8 @@ export const parallel: NodeDefinition<typeof fields> = {
   fields,
   label: ({ success }) => `at once, ${success} must succeed`,
   visit(place, walk) {
+    const settled = walk.settled(place);
+    if (settled) return settled;
     const mark = walk.mark();
     const deciding = place.node.success === 'all' ? 'failure' : 'success';
     let open = false;
@@ -25,7 +27,8 @@ export const parallel: NodeDefinition<typeof fields> = {
       const verdict = walk.visit(child);
       if (verdict.status === deciding) {
         walk.drop(mark);
-        return verdict;
+        // Kept, since under the others a delay or a time may run out later.
+        return walk.settle(place, verdict);
       }
       if (verdict.status === 'running') open = true;
       else last = verdict;

@@ -12,10 +12,10 @@ export const timeout: NodeDefinition<typeof fields> = {
   fields,
   label: ({ ms }) => `${ms} ms`,
   visit(place, walk) {
-    const own = walk.own(place);
-    if (own.status !== undefined) return failure(place, own.error ?? timeoutMessage(place.node.ms));
-    const started = own.started ?? walk.activeMs;
-    if (own.started === undefined) walk.note(place, { started });
+    const settled = walk.settled(place);
+    if (settled) return settled;
+    const { started = walk.activeMs } = walk.own(place);
+    walk.note(place, { started });
     const mark = walk.mark();
     for (const child of place.children) {
       const verdict = walk.visit(child);
@@ -26,9 +26,7 @@ export const timeout: NodeDefinition<typeof fields> = {
         return verdict;
       }
       walk.drop(mark);
-      const error = timeoutMessage(place.node.ms);
-      walk.note(place, { started, status: 'failure', error });
-      return failure(place, error);
+      return walk.settle(place, failure(place, timeoutMessage(place.node.ms)));
     }
     return SUCCESS;
   },

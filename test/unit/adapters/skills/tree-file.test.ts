@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkTreeFile, readTree } from '../../../../lib/adapters/skills/tree-file.ts';
+import { checkTreeFile, readTree, treeChecker } from '../../../../lib/adapters/skills/tree-file.ts';
 
 const GOOD = `# A comment
 root:
@@ -73,4 +73,15 @@ describe('tree.yaml', () => {
     const reading = checkTreeFile(text, 'tree.yaml');
     expect(reading).toMatchObject({ ok: false, problems: [{ file: 'tree.yaml', line, reason: expect.stringContaining(reason) }] });
   });
+});
+
+it('the checker of tree skills looks at inputs and outputs too', () => {
+  const check = treeChecker({ tools: ['execute_shell'] });
+  const tree = { file: 'tree.yaml', text: GOOD, inputs: {}, resultKey: 'skill_result' };
+  expect(check(tree, 'skills/x/tree.yaml')).toEqual([]);
+  expect(check({ ...tree, text: '7', inputs: { a: { type: 'nope' } }, outputs: { type: 'nope' } }, 'skills/x/tree.yaml')).toMatchObject([
+    { file: 'skills/x/tree.yaml', line: 1, reason: 'expected a mapping with `root`, found a number' },
+    { file: 'skills/x/SKILL.md', line: 1, reason: expect.stringMatching(/^inputs: /) },
+    { file: 'skills/x/SKILL.md', line: 1, reason: expect.stringMatching(/^outputs: /) },
+  ]);
 });

@@ -54,6 +54,17 @@ describe('parallel', () => {
     expect(steps.fail('p/c').next()).toMatchObject({ kind: 'done', status: 'failure' });
   });
 
+  it('stays decided when a delay under it runs out later', () => {
+    const flaky = { type: 'retry', name: 'r', attempts: 2, delay_s: 1, child: toolNode('flaky') };
+    const steps = new TreeSteps(
+      named('sequence', 's', [named('parallel', 'p', [flaky, toolNode('a')], { success: 'any' }), toolNode('next')]),
+    );
+    steps.next();
+    expect(toolPaths(steps.fail('s/p/r/flaky').succeed('s/p/a').next())).toEqual(['s/next']);
+    expect(toolPaths(steps.pass(5_000).next())).toEqual(['s/next']);
+    expect(steps.succeed('s/next').next()).toEqual({ kind: 'done', status: 'success' });
+  });
+
   it('drops only what stands under it', () => {
     const steps = new TreeSteps(
       named('parallel', 'p', [

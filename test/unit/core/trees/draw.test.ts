@@ -57,17 +57,17 @@ describe('a drawing', () => {
       'p/s/a': 'dropped',
       'p/s/b': 'idle',
       'p/c': 'failure',
-      'p/d': 'idle',
+      'p/d': 'dropped',
     });
   });
 
   it('in Mermaid shows the same', () => {
     const steps = new TreeSteps({ type: 'inverter', name: 'not', child: toolNode('a') });
-    expect(drawMermaid(steps.tree)).toBe('flowchart TD\n  n1("inverter not: not")\n  n2["tool a: read#95;file"]\n  n1 --> n2\n');
+    expect(drawMermaid(steps.tree)).toBe('flowchart TD\n  n1("inverter not: not")\n  n2["tool a: read_file"]\n  n1 --> n2\n');
     steps.next();
     const drawn = drawMermaid(steps.tree, steps.fail('not/a').state);
     expect(drawn).toContain('n1("✓ inverter not: not"):::success');
-    expect(drawn).toContain('n2["✗ tool a: read#95;file"]:::failure');
+    expect(drawn).toContain('n2["✗ tool a: read_file"]:::failure');
     expect(drawn).toMatch(/classDef failure fill:#\w+/);
     expect(drawn).not.toContain('classDef idle');
   });

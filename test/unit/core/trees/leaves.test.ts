@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TREE } from '../../../../lib/core/limits.ts';
+import { BLACKBOARD_BYTES, TREE } from '../../../../lib/core/limits.ts';
 import { TreeSteps, toolNode } from '../../../support/tree-steps.ts';
 
 describe('tool node', () => {
@@ -221,7 +221,7 @@ describe('set node', () => {
       status: 'failure',
       error: { message: expect.stringContaining('RESOURCE_EXHAUSTED') },
     });
-    expect(JSON.stringify(steps.blackboard).length).toBeLessThan(TREE.blackboardBytes);
+    expect(JSON.stringify(steps.blackboard).length).toBeLessThan(BLACKBOARD_BYTES);
   });
 
   it('leaves the blackboard it was given alone', () => {

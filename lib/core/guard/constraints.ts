@@ -140,32 +140,6 @@ export function mergeConstraints(layers: readonly ConstraintsLayer[]): MergedCon
   };
 }
 
-/** `merged` with one more layer, which can only tighten: a child frame's, a skill's (design 5.4). */
-export function mergeTighter(merged: MergedConstraints, more: Constraints): MergedConstraints {
-  const least = (a: number | null, b: number | null | undefined): number | null =>
-    b === null || b === undefined ? a : a === null ? b : Math.min(a, b);
-  const { budget, max_tool_calls, tool_policy, flow } = merged.guard;
-  const own = more.guard;
-  return {
-    max_iterations: Math.min(merged.max_iterations, more.max_iterations ?? merged.max_iterations),
-    timeout: Math.min(merged.timeout, more.timeout ?? merged.timeout),
-    max_messages: more.max_messages ?? merged.max_messages,
-    history_limit: more.history_limit ?? merged.history_limit,
-    guard: {
-      tool_policy: [...tool_policy, ...policyLayer('skill', own)],
-      max_tool_calls: least(max_tool_calls, own?.max_tool_calls),
-      budget: {
-        total_tokens: least(budget.total_tokens, own?.budget?.total_tokens),
-        prompt_tokens: least(budget.prompt_tokens, own?.budget?.prompt_tokens),
-        completion_tokens: least(budget.completion_tokens, own?.budget?.completion_tokens),
-        cost_usd: least(budget.cost_usd, own?.budget?.cost_usd),
-      },
-      flow: own?.flow === undefined ? flow : strictestFlowMode(flow, own.flow),
-    },
-    origins: merged.origins,
-  };
-}
-
 /** One layer's tool policy in its merged form; none when the layer says nothing about tools. */
 export function policyLayer(layer: string, guard: Pick<GuardConstraints, 'tool_policy' | 'default_policy'> | undefined): PolicyLayer[] {
   if (guard?.tool_policy === undefined && guard?.default_policy === undefined) return [];

@@ -8,6 +8,7 @@ import type { Skill } from '../skills/skill.ts';
 import { openBatch } from './batch.ts';
 import { BUILT_IN } from './built-in.ts';
 import { LOAD_SKILL } from './built-ins/load-skill.ts';
+import { RUN_BT_SKILL } from './built-ins/run-bt-skill.ts';
 import type { AgentFrame } from './frames.ts';
 import { callModel } from './llm.ts';
 import { buildPrompt } from './prompt.ts';
@@ -40,10 +41,12 @@ function chosenSkills(step: Step, frame: AgentFrame): Skill[] {
 /** The agent's own prompt, what its skills say, and which others there are where it can load them. */
 function systemPrompt(step: Step, frame: AgentFrame, tools: readonly ToolDefinition[]): string {
   const chosen = chosenSkills(step, frame);
-  const loads = tools.some((tool) => tool.name === LOAD_SKILL);
-  // Handlers are tools and trees are run: the list is of what has to be read to be used.
-  const others = loads ? (step.deps.skills?.skills ?? []).filter((skill) => skill.kind === 'prompt' && !chosen.includes(skill)) : [];
-  return promptWithSkills(agentOf(step.deps, frame).system, chosen, others, SKILL).text;
+  const skills = step.deps.skills?.skills ?? [];
+  const has = (name: string): boolean => tools.some((tool) => tool.name === name);
+  // Handlers are tools, with a description of their own.
+  const others = has(LOAD_SKILL) ? skills.filter((skill) => skill.kind === 'prompt' && !chosen.includes(skill)) : [];
+  const trees = has(RUN_BT_SKILL) ? skills.filter((skill) => skill.kind === 'tree') : [];
+  return promptWithSkills(agentOf(step.deps, frame).system, { chosen, others, trees }, SKILL).text;
 }
 
 /**

@@ -2,21 +2,23 @@ import type { Config } from '../config.ts';
 import { HandrailError } from '../errors.ts';
 import { flowFrom, flowSeen } from '../guard/checkers/flow.ts';
 import { type Constraints, mergeConstraints } from '../guard/constraints.ts';
+import { modelIdOf, unpriced } from '../guard/prices.ts';
 import { hashJson, sha256Bytes } from '../hash.ts';
 import { base32, runIdFrom } from '../ids.ts';
-import type { Json } from '../json.ts';
-import { utf8Bytes } from '../json.ts';
+import { type Json, type JsonObject, utf8Bytes } from '../json.ts';
 import { INPUT_BYTES } from '../limits.ts';
 import { START_EVENTS } from '../machine/history.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { chooseSkills } from '../skills/select.ts';
-import type { SkillCatalogue } from '../skills/skill.ts';
-import { MAIN } from './frames.ts';
+import type { Skill, SkillCatalogue } from '../skills/skill.ts';
+import type { TreeSkill } from './deps.ts';
+import { type Frame, MAIN } from './frames.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import { isTerminal, type Run } from './run.ts';
 import type { Session } from './session.ts';
+import { newTreeFrame } from './tree-frame-start.ts';
 import { noUsage } from './usage.ts';
 
 /** A run whose start was not seen through is looked at by sweep after this, ms. */
@@ -31,6 +33,8 @@ export interface StartRequest {
   readonly agent?: string | undefined;
   /** Absent: a new session. */
   readonly sessionId?: string | undefined;
+  /** A tree skill that runs in place of the agent; `input` then only tells people what it is about. */
+  readonly tree?: { readonly skill: string; readonly inputs: JsonObject } | undefined;
   /** Chosen besides the agent's own. */
   readonly skills?: readonly string[] | undefined;
   /** May only tighten what app and agent allow. */
@@ -46,6 +50,7 @@ export interface StartDeps {
   readonly config: Config;
   /** Absent: there are none. */
   readonly skills?: SkillCatalogue | undefined;
+  readonly trees?: ReadonlyMap<string, TreeSkill> | undefined;
 }
 
 /**
@@ -54,7 +59,9 @@ export interface StartDeps {
  * Errors: BAD_REQUEST (unknown agent or skill), PAYLOAD_TOO_LARGE, CONFLICT (the key was used for another request), SESSION_BUSY.
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<Run> {
-  const wanted = newRun(deps, request);
+  const session =
+    request.tree && request.sessionId ? await deps.runs.getSession({ tenant: request.tenant, sessionId: request.sessionId }) : undefined;
+  const wanted = newRun(deps, request, session?.state ?? {});
   const { created, run } = await deps.runs.createRun(wanted);
   if (!created && run.requestHash !== wanted.requestHash)
     throw new HandrailError('CONFLICT', 'this idempotencyKey was used for a different request', { field: 'idempotencyKey' });
@@ -86,7 +93,7 @@ export async function startStored(deps: Pick<StartDeps, 'runs' | 'engine' | 'clo
   return run;
 }
 
-function newRun(deps: StartDeps, request: StartRequest): Run {
+function newRun(deps: StartDeps, request: StartRequest, state: Session['state']): Run {
   const agentName = request.agent ?? 'default';
   const agent = Object.hasOwn(deps.config.agents, agentName) ? deps.config.agents[agentName] : undefined;
   if (!agent)
@@ -98,6 +105,10 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
       field: 'input',
     });
   const skills = chooseSkills(deps.skills, [...agent.skills, ...(request.skills ?? [])]);
+  if (typeof request.constraints?.guard?.budget?.cost_usd === 'number') {
+    const problem = unpriced(deps.config, modelIdOf(deps.config, agent));
+    if (problem !== undefined) throw new HandrailError('BAD_REQUEST', problem, { field: 'constraints.guard.budget.cost_usd' });
+  }
   const { tenant, principal, idempotencyKey, ...body } = request;
   const now = deps.clock.now();
   const runId = runIdFrom(idempotencyKey === undefined ? deps.random.bytes(20) : sha256Bytes(`${tenant}\n${idempotencyKey}`));
@@ -116,6 +127,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
       { layer: 'agent', constraints: agent.constraints },
       { layer: 'run', constraints: request.constraints ?? {} },
       ...skills.map(({ constraints }) => ({ layer: 'skill' as const, constraints })),
+      ...treeConstraints(deps, request.tree),
     ]),
     status: 'starting',
     runSeq: 0,
@@ -123,18 +135,7 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     attempt: '',
     execution: 1,
     historyEvents: START_EVENTS,
-    frames: [
-      {
-        kind: 'agent',
-        namespace: MAIN,
-        agent: agentName,
-        ...(skills.length > 0 ? { skills: skills.map(({ name }) => name) } : {}),
-        iterations: 0,
-        toolCalls: 0,
-        usage: noUsage,
-        repeats: [],
-      },
-    ],
+    frames: [request.tree ? rootTree(deps, request.tree, state) : rootAgent(agentName, skills)],
     guard: {},
     usage: noUsage,
     effects: {},
@@ -145,6 +146,25 @@ function newRun(deps: StartDeps, request: StartRequest): Run {
     updatedAt: now,
     dueAt: now + START_GRACE_MS,
   };
+}
+
+function rootAgent(agent: string, skills: readonly Skill[]): Frame {
+  const chosen = skills.length > 0 ? { skills: skills.map(({ name }) => name) } : {};
+  return { kind: 'agent', namespace: MAIN, agent, ...chosen, iterations: 0, toolCalls: 0, usage: noUsage, repeats: [] };
+}
+
+/** A tree as the root of a run. Errors: NOT_FOUND, INVALID_ARGUMENTS with what is wrong with the inputs. */
+function rootTree(deps: StartDeps, { skill, inputs }: NonNullable<StartRequest['tree']>, state: Session['state']): Frame {
+  const found = deps.trees?.get(skill);
+  if (!found) throw new HandrailError('NOT_FOUND', `there is no tree skill "${skill.slice(0, 64)}"`);
+  return newTreeFrame(found, inputs, state, { namespace: MAIN }, (error) => {
+    throw error;
+  });
+}
+
+function treeConstraints(deps: StartDeps, tree: StartRequest['tree']): { layer: 'skill'; constraints: Constraints }[] {
+  const constraints = tree && deps.trees?.get(tree.skill)?.constraints;
+  return constraints ? [{ layer: 'skill', constraints }] : [];
 }
 
 /** A session for a run that names none; the same for the same `idempotencyKey`. */

@@ -1,12 +1,12 @@
 import { HandrailError } from '../errors.ts';
-import { mergeTighter } from '../guard/constraints.ts';
 import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
 import type { ToolResult } from '../hands/result.ts';
 import { approvalIdOf, callIdOf, suspensionIdOf } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
-import { checkOutputs } from '../trees/inputs.ts';
+import { tightened } from '../skills/tighten.ts';
+import { checkOutputs, checkValue } from '../trees/inputs.ts';
 import { type Next, tick } from '../trees/tick.ts';
 import type { TreeSkill } from './deps.ts';
 import { finishRun } from './finish.ts';
@@ -182,7 +182,7 @@ function checkJson(text: string, schema: JsonObject): { ok: true; value: Json } 
   } catch {
     return { ok: false, message: `the LLM did not answer with JSON: ${previewOf(text)}` };
   }
-  const wrong = checkOutputs(schema, value);
+  const wrong = checkValue(schema, value);
   return wrong.ok ? { ok: true, value } : { ok: false, message: wrong.error.message };
 }
 
@@ -197,7 +197,7 @@ async function pushAgent(
     completeNode(step, frame, path, refuse(step, { tool: name }, new HandrailError('RESOURCE_EXHAUSTED', message)));
   if (!Object.hasOwn(step.deps.config.agents, name)) return fail(`there is no agent "${name}"`);
   if (!mayPush(step)) return fail('frames may not be nested deeper');
-  const constraints = mergeTighter(frame.constraints ?? step.run.constraints, node.constraints ?? {});
+  const constraints = tightened(frame.constraints ?? step.run.constraints, node.constraints ?? {});
   const child: AgentFrame = {
     kind: 'agent',
     namespace: namespaceOf(name, path, `c${step.run.step}`),

@@ -1,18 +1,17 @@
 import { HandrailError } from '../../errors.ts';
-import { mergeTighter } from '../../guard/constraints.ts';
 import { defineTool } from '../../hands/define-tool.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../json.ts';
-import { resolveInputs } from '../../trees/inputs.ts';
+import { isJsonObject } from '../../json.ts';
+import { tightened } from '../../skills/tighten.ts';
 import type { BuiltIn } from '../built-in.ts';
-import type { TreeSkill } from '../deps.ts';
 import { mayPush, namespaceOf } from '../frame-stack.ts';
-import type { Frame, TreeFrame } from '../frames.ts';
 import { refuse } from '../observe.ts';
 import { constraintsOf, topFrame } from '../step.ts';
-import { noUsage } from '../usage.ts';
+import { newTreeFrame } from '../tree-frame-start.ts';
+
+export const RUN_BT_SKILL = 'run_bt_skill';
 
 const definition = defineTool({
-  name: 'run_bt_skill',
+  name: RUN_BT_SKILL,
   description:
     'Runs a skill that is a fixed procedure (a behaviour tree) and gives back its result. Use it when one of the listed procedures does what is asked. Its steps may ask people for approval, so it can take long.',
   category: 'built-in',
@@ -54,31 +53,9 @@ export const runBtSkill: BuiltIn = {
       {
         namespace: namespaceOf(skill.name, '', call.callId),
         callId: call.callId,
-        constraints: mergeTighter(constraintsOf(step.run, topFrame(step.run)), skill.constraints ?? {}),
+        constraints: tightened(constraintsOf(step.run, topFrame(step.run)), skill.constraints ?? {}),
       },
       fail,
     );
   },
 };
-
-/** A frame that runs `skill` from its beginning, or what is wrong with the inputs. */
-export function newTreeFrame<Failure>(
-  skill: TreeSkill,
-  given: JsonObject,
-  session: Readonly<Record<string, Json>>,
-  place: Pick<TreeFrame, 'namespace'> & Partial<Pick<Frame, 'callId' | 'constraints'>>,
-  fail: (error: HandrailError) => Failure,
-): TreeFrame | Failure {
-  const resolved = resolveInputs(skill.inputs ?? { type: 'object', additionalProperties: true }, given, session);
-  if (!resolved.ok) return fail(resolved.error);
-  return {
-    kind: 'tree',
-    skill: skill.name,
-    ...place,
-    iterations: 0,
-    toolCalls: 0,
-    usage: noUsage,
-    state: {},
-    blackboard: Object.fromEntries(Object.entries(resolved.inputs).map(([key, value]) => [key, { value }])),
-  };
-}

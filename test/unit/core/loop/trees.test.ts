@@ -196,3 +196,22 @@ root:
     expect(tries).toBe(3);
   });
 });
+
+describe('a tree as the root of a run', () => {
+  const inputs = { type: 'object', properties: { place: { type: 'string', default: 'home' } }, additionalProperties: false };
+  const yaml = 'root: { type: sequence, children: [ { type: tool, tool: look }, { type: set, key: skill_result, value: { at: "{{place}}" } } ] }';
+
+  it('runs without an LLM and answers with its result', async () => {
+    const rig = new LoopRig({ tools, trees: [skill('visit', yaml, { inputs })], turns: [] });
+    const run = await rig.run('visit', { tree: { skill: 'visit', inputs: { place: 'away' } } });
+    expect(run).toMatchObject({ status: 'succeeded', outcome: 'completed' });
+    expect(JSON.parse(run.answer ?? '')).toEqual({ at: 'away' });
+    expect(rig.prompts).toHaveLength(0);
+  });
+
+  it('is refused for inputs that do not fit and for a skill that is not there', async () => {
+    const rig = new LoopRig({ tools, trees: [skill('visit', yaml, { inputs })] });
+    await expect(rig.start('visit', { tree: { skill: 'visit', inputs: { plac: 1 } } })).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    await expect(rig.start('visit', { tree: { skill: 'other', inputs: {} } })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});

@@ -3,6 +3,7 @@ import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } fro
 import type * as z from 'zod';
 import { type Config, configSchema } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
+import { costLimitPath, modelIdOf, unpriced } from '../core/guard/prices.ts';
 
 /** Text of a file, or undefined when there is none. */
 export type ReadTextFile = (path: string) => string | undefined;
@@ -47,7 +48,7 @@ export function parseConfig(text: string, file: string): Config {
       file,
       parsed.error.issues.flatMap((issue) => problemsOf(issue, at)),
     );
-  const dangling = danglingNames(parsed.data);
+  const dangling = [...danglingNames(parsed.data), ...unpricedBudgets(parsed.data)];
   if (dangling.length > 0)
     throw failure(
       file,
@@ -84,6 +85,14 @@ function danglingNames(config: Config): { path: Path; message: string }[] {
       ? []
       : [{ path: ['agents', name, 'model'], message: `no model is named "${agent.model}"; models has ${models.join(', ')}` }],
   );
+}
+
+function unpricedBudgets(config: Config): { path: Path; message: string }[] {
+  return Object.entries(config.agents).flatMap(([name, agent]) => {
+    const path = costLimitPath(config, name);
+    const message = unpriced(config, modelIdOf(config, agent));
+    return path && message !== undefined ? [{ path, message }] : [];
+  });
 }
 
 function fieldName(path: Path): string {

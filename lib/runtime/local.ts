@@ -17,12 +17,14 @@ import { type LocalAuth, localAuth } from '../api/auth/local.ts';
 import { serve } from '../api/node-server.ts';
 import type { ApiServices } from '../api/services.ts';
 import type { Config } from '../core/config.ts';
+import { HandrailError } from '../core/errors.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
 import { checkLink } from '../core/guard/approvals/link.ts';
 import type { Announcer } from '../core/guard/approvals/notify.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import { customCheckers } from '../core/guard/custom-checkers.ts';
+import { costLimitPath, unpriced } from '../core/guard/prices.ts';
 import type { ToolServices } from '../core/hands/category.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { createTools } from '../core/loop/built-in.ts';
@@ -124,6 +126,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
     const services: LocalServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner(), ...localNetwork(options) };
     const model = options.model ?? (await localModel(options));
+    refuseUnpriced(config, model.id);
     const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {
       runs: dynamoRunStore(tables),
       guard: dynamoGuardStore(tables),
@@ -161,6 +164,15 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     await closeAll(undo);
     throw error;
   }
+}
+
+/** The model of a laptop is chosen by the environment, after the configuration has been read. */
+function refuseUnpriced(config: Config, modelId: string): void {
+  const problem = unpriced(config, modelId);
+  const path = Object.keys(config.agents)
+    .map((name) => costLimitPath(config, name))
+    .find((found) => found !== undefined);
+  if (problem !== undefined && path) throw new HandrailError('BAD_REQUEST', `${path.join('.')}: ${problem}`, { field: path.join('.') });
 }
 
 async function localModel({ choice, clock, random, environment, configDirectory }: LocalOptions): Promise<Model> {

@@ -64,6 +64,19 @@ describe('loading the configuration', () => {
     ).toMatchObject({ field: 'agents.default.constraints.guard.tool_policy.a.1.when', line: 9 });
   });
 
+  it('stops at a budget in USD for a model without a price', () => {
+    const model = 'models:\n  default: { provider: anthropic, model: claude }\n';
+    const budget = 'constraints:\n  guard:\n    budget:\n      cost_usd: 2\n';
+    expect(problemOf(model + budget)).toMatchObject({ field: 'constraints.guard.budget.cost_usd', line: 6 });
+    const agents = 'agents:\n  cheap:\n    constraints: { guard: { budget: { cost_usd: 1 } } }\n';
+    expect(problemOf(model + agents)).toMatchObject({ field: 'agents.cheap.constraints.guard.budget.cost_usd' });
+    expect(
+      parseConfig(`${model}${budget}prices: { anthropic/claude: { input: 3, output: 15 } }\n`, 'c.yaml').constraints.guard?.budget,
+    ).toEqual({
+      cost_usd: 2,
+    });
+  });
+
   it('names the line of a list item', () => {
     const problem = problemOf('agents:\n  default:\n    tools:\n      - read_file\n      - 7\n');
     expect(problem).toMatchObject({ field: 'agents.default.tools.1', line: 5 });

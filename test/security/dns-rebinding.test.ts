@@ -95,7 +95,7 @@ describe('the connection itself', () => {
     server = await httpServer((_request, response) => response.end('second'));
     const asked = watchLookups();
     const tried: unknown[] = [];
-    const { connect } = Socket.prototype;
+    const connect = Reflect.get(Socket.prototype, 'connect');
     Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
       this.on('connectionAttempt', (address: string) => tried.push(address));
       return Reflect.apply(connect, this, args);

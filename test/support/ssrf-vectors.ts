@@ -49,7 +49,7 @@ export interface SsrfOutcome {
 export async function ssrfRig(): Promise<{ run(row: SsrfRow): Promise<SsrfOutcome>; close(): Promise<void> }> {
   let begun = 0;
   let redirect: { to: string; left: number } | undefined;
-  const connectSocket = Socket.prototype.connect;
+  const connectSocket = Reflect.get(Socket.prototype, 'connect');
   Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
     begun++;
     return Reflect.apply(connectSocket, this, args);

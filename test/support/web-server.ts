@@ -17,7 +17,7 @@ export async function httpServer(listener: RequestListener): Promise<LoopbackSer
 }
 
 /** Loopback below HTTP, for servers that do what no HTTP library would. `serve` is called once the request has begun to come in. */
-export async function rawServer(serve: (socket: Socket) => void): Promise<LoopbackServer> {
+async function rawServer(serve: (socket: Socket) => void): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
     sockets.add(socket);

@@ -12,7 +12,7 @@ export interface SearchContext {
 }
 
 /** A question in the form of one provider's API. */
-export interface SearchCall {
+interface SearchCall {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent by POST as JSON. */
@@ -20,7 +20,7 @@ export interface SearchCall {
 }
 
 /** A result as a provider gives it; texts may hold HTML. */
-export interface RawResult {
+interface RawResult {
   readonly title?: string | null | undefined;
   readonly url: string;
   readonly snippet?: string | null | undefined;

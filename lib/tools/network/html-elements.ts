@@ -1,5 +1,5 @@
 /** What is in a page but not to be read: code, styles, pictures, choices of a form, content for other means of display. */
-export const UNREAD: ReadonlySet<string> = new Set([
+const UNREAD: ReadonlySet<string> = new Set([
   'script',
   'style',
   'template',

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { SearchConfig } from '../../../lib/core/network-config.ts';
 
 /** A result, free of any provider's format. Texts may hold HTML. */
-export interface Found {
+interface Found {
   readonly title?: string | null;
   readonly url: string;
   readonly snippet?: string | null;

@@ -27,7 +27,10 @@ describe('the web client', () => {
   test('sends who it is, what it takes and for whom, and nothing else', async () => {
     const seen: string[][] = [];
     server = await httpServer((incoming, response) => {
-      seen.push([`${incoming.method} ${incoming.url}`, ...Object.entries(incoming.headers).map(([name, value]) => `${name}: ${value}`)]);
+      seen.push([
+        `${incoming.method} ${incoming.url}`,
+        ...Object.entries(incoming.headers).map(([name, value]) => `${name}: ${String(value)}`),
+      ]);
       response.end();
     });
     await client().fetch(request('http://Site.Example./a%20b?c=d&e=ü#fragment'));

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromiumPath, launchChromium } from '../support/chromium.ts';
 import { fakeEvents, fakeRun, fakeSuspension } from '../unit/api/fake-services.ts';
 import { LOCAL_SECRET, startLocalServer } from '../unit/api/server.ts';
 
-const BROWSER = [process.env['CHROMIUM_PATH'] ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  (path) => path !== '' && existsSync(path),
-);
+const BROWSER = chromiumPath();
 const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>"><svg onload=alert(1)>';
 
 /** A real browser, since only one can say what it takes for code. Skipped where none is installed (CHROMIUM_PATH names one). */
@@ -35,15 +33,7 @@ describe.skipIf(BROWSER === undefined)('the console in a browser', () => {
       ...event,
       data: { ...event.data, tool: HOSTILE, result_preview: HOSTILE, model: HOSTILE },
     }));
-    const flags = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ];
-    browser = await chromium.launch({ executablePath: BROWSER ?? '', args: flags });
+    browser = await launchChromium(BROWSER ?? '');
     page = await browser.newPage();
     page.on('dialog', (dialog) => dialog.dismiss().then(() => alarms.push(dialog.message())));
     page.on('pageerror', (error) => alarms.push(error.message));

@@ -29,5 +29,5 @@ export function eventBridgeChannel(client: EventBridgeClient, bus: string): Chan
 function detailOf(notice: Notice): string {
   const whole = JSON.stringify(notice);
   if (Buffer.byteLength(whole) <= DETAIL_BYTES) return whole;
-  return JSON.stringify({ ...notice, approvals: notice.approvals.map((approval) => ({ ...approval, arguments: '…' })) });
+  return JSON.stringify({ ...notice, approvals: notice.approvals.map((approval) => ({ ...approval, reason: '…', arguments: '…' })) });
 }

@@ -132,19 +132,16 @@ describe('a page that was made to be trouble', () => {
   });
 
   test('whatever it is made of, it is read without an error, and its script never shows', async () => {
-    const tag = fc.constantFrom(
-      ...['a href=x', '/a', 'b', '/b', 'p', '/p', 'ul', 'li', '/ul', 'table', 'tr', 'td', '/table', 'pre', '/pre', 'h1', '/h1'],
-      ...['div hidden', '/div', 'script', '/script', 'title', '/title', 'blockquote', '/blockquote', 'br', 'svg', '/svg', 'base href=//'],
-    );
-    const piece = fc.oneof(
-      tag.map((name) => `<${name}>`),
-      fc.string({ maxLength: 12 }),
-      fc.constant('<script>SECRET</script>'),
-    );
+    const tags =
+      'a href=x|/a|b|/b|p|/p|ul|li|/ul|table|tr|td|/table|pre|/pre|h1|/h1|div hidden|/div|script|/script|title|/title|blockquote|br|svg|base href=//';
+    const tag = fc.constantFrom(...tags.split('|')).map((name) => `<${name}>`);
+    const words = fc.string({ maxLength: 12 }).map((text) => text.replaceAll('<', ''));
+    const piece = fc.oneof(tag, words, fc.constant('<script>SECRET</script>'));
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
         const { text } = await read(pieces.join(''));
-        expect(text).not.toMatch(/[ \t]\n\n|\n{3}/);
+        expect(text).not.toContain('SECRET');
+        expect(text).not.toMatch(/\n{3}/);
       }),
       { numRuns: 500 },
     );

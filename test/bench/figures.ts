@@ -2,6 +2,7 @@ import { measureBundles } from './bundle-sizes.ts';
 import { measureDemo } from './demo.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
+import { measureTrees } from './trees.ts';
 import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
 
 /** `npm run -s figures`: one JSON object of what was measured just now. Keys are added, never removed. */
@@ -18,6 +19,8 @@ const { bundles, coldImportMs } = await measureBundles();
 progress('the web');
 const webFetch = await measureWebFetch();
 const vectors = { ssrf: await measureSsrfVectors() };
+progress('trees');
+const trees = measureTrees();
 const embedded = { overheadMsPerIteration, demoMs };
-console.log(JSON.stringify({ transitions, bundles, coldImportMs, dynamodb, embedded, webFetch, vectors }));
+console.log(JSON.stringify({ transitions, bundles, coldImportMs, dynamodb, embedded, webFetch, vectors, trees }));
 process.exit(0);

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import * as z from 'zod';
 import { readTree } from '../../../lib/adapters/skills/tree-file.ts';
 import { readArguments } from '../../../lib/core/hands/arguments.ts';
 import type { Json, JsonObject } from '../../../lib/core/json.ts';
@@ -22,6 +23,7 @@ const matter = jsonObjectSchema.parse(parse(readFileSync(join(folder, 'SKILL.md'
 const inputs = jsonObjectSchema.parse(matter['inputs']);
 const outputs = jsonObjectSchema.parse(matter['outputs']);
 
+const scriptSchema = z.object({ code: z.string(), stdin: z.string().optional() });
 const GOOD = { exitCode: 0, stdout: 'fine', stderr: '', files: [] };
 const REVIEW = { ready: true, concerns: [], notes: '# 1.4.0\n' };
 
@@ -94,8 +96,8 @@ describe('the release-check skill', () => {
     const sandbox = await givenSandbox();
     const run = async (index: number) => {
       const { calls } = checked();
-      const { code, stdin } = calls[index]?.input ?? {};
-      return sandbox.run(index === 2 ? 'python' : 'shell', String(code), stdin === undefined ? {} : { stdin: String(stdin) });
+      const { code, stdin } = scriptSchema.parse(calls[index]?.input);
+      return sandbox.run(index === 2 ? 'python' : 'shell', code, stdin === undefined ? {} : { stdin });
     };
     await mkdir(join(sandbox.host, 'data'));
     await writeFile(join(sandbox.host, 'CHANGELOG.md'), '# Changes\n\n## [1.4.0] - today\n\n- faster\n\n## 1.3.0\n\n- slower\n');

@@ -5,10 +5,10 @@ const project = (name: string, include: string[], testTimeout = 20_000) => ({ te
 export default defineConfig({
   test: {
     projects: [
-      project('faults', ['test/faults/**/*.test.ts'], 120_000),
-      project('unit', ['test/{unit,property,contract,infra,security,replay}/**/*.test.ts']),
+      project('faults', ['test/faults/**/*.test.ts'], 400_000),
+      project('unit', ['test/{unit,property,contract,infra,security,replay}/**/!(*.cloud).test.ts']),
       project('e2e', ['test/e2e/**/*.embedded.test.ts'], 60_000),
-      project('cloud', ['test/e2e/**/*.cloud.test.ts'], 120_000),
+      project('cloud', ['test/{e2e,infra}/**/*.cloud.test.ts'], 120_000),
     ],
   },
 });

@@ -78,6 +78,8 @@ export class LoopRig {
   readonly prompts: ModelRequest[] = [];
   /** Call id → how often its handler was entered. */
   readonly handled = new Map<string, number>();
+  /** Call id → tool, for those. */
+  readonly handledTools = new Map<string, string>();
   /** States entered, as AWS bills them, in order. */
   readonly states: string[] = [];
   readonly executions = new Map<string, State>();
@@ -275,6 +277,7 @@ export class LoopRig {
   #handler(tool: RigTool): ToolHandler {
     return async (args, context) => {
       this.handled.set(context.callId, (this.handled.get(context.callId) ?? 0) + 1);
+      this.handledTools.set(context.callId, tool.definition.name);
       return { text: (await tool.handle?.(args, context)) ?? `${tool.definition.name} ok` };
     };
   }

@@ -1,3 +1,5 @@
+import { readTree } from '../../lib/adapters/skills/tree-file.ts';
+import type { TreeSkill } from '../../lib/core/loop/deps.ts';
 import type { Run } from '../../lib/core/loop/run.ts';
 import type { ModelRequest } from '../../lib/core/ports/model.ts';
 import type { RigTool, Turn } from './loop-rig.ts';
@@ -24,12 +26,40 @@ const TOOLS: readonly RigTool[] = [
     },
   },
 ];
-const NAMES = [...TOOLS.map((tool) => tool.definition.name), 'unknown'];
+const NAMES = [...TOOLS.map((tool) => tool.definition.name), 'unknown', 'run_bt_skill'];
+
+/** A procedure with people, tools and a delay in it; its frame lives and dies under the same faults. */
+const TREE = `
+root:
+  type: sequence
+  children:
+    - type: parallel
+      success: all
+      children: [ { type: tool, tool: read }, { type: tool, tool: write } ]
+    - type: approval
+      phase: before
+      on_reject: success_skip
+      title: Go on?
+      child: { type: retry, attempts: 2, delay_s: 1, child: { type: tool, tool: guarded } }
+    - { type: inverter, child: { type: tool, tool: broken } }
+    - { type: set, key: skill_result, value: done }
+`;
+const PROCEDURE: TreeSkill = {
+  name: 'procedure',
+  description: 'A procedure.',
+  tree: readTree(TREE, 'tree.yaml'),
+  inputs: undefined,
+  outputs: undefined,
+  resultKey: 'skill_result',
+  constraints: undefined,
+};
 const TTL_MS = 60_000;
 /** Rounds of sweep after which everything must have ended. */
 const ROUNDS = 60;
 
 class Killed extends Error {}
+
+const callOf = (name: string, n: number) => [name, name === 'run_bt_skill' ? { skill: 'procedure' } : { n }] as const;
 
 /**
  * One run under a seed: what the LLM asks, what people decide and when, where faults strike. `strike` names the
@@ -42,13 +72,14 @@ export async function playSchedule(seed: number, strike?: readonly number[]): Pr
     { length: 1 + pick(3) },
     (): Turn => ({
       text: 'thinking',
-      calls: Array.from({ length: 1 + pick(4) }, () => [NAMES[pick(NAMES.length)] ?? 'read', { n: pick(1000) }] as const),
+      calls: Array.from({ length: 1 + pick(4) }, () => callOf(NAMES[pick(NAMES.length)] ?? 'read', pick(1000))),
     }),
   );
   const prompts: string[] = [];
   const rig = new LoopRig({
     seed,
     tools: TOOLS,
+    trees: [PROCEDURE],
     config: {
       approvals: { ttl_ms: TTL_MS },
       agents: { default: { on_deny: pick(2) === 0 ? 'batch' : 'call' } },
@@ -149,10 +180,10 @@ async function violationsOf(rig: LoopRig, run: Run, decisions: ReadonlyMap<strin
   if (observed.some((message) => !asked.some((call) => call.callId === message.callId))) found.push('an observation answers no call');
   if (messages.filter(({ message }) => message.role === 'user').length !== (run.step > 0 ? 1 : 0))
     found.push('the input does not stand once');
-  for (const call of asked) {
-    const times = rig.handled.get(call.callId) ?? 0;
-    if (call.tool !== 'read' && times > 1) found.push(`${call.callId} ${call.tool} ran ${times} times`);
-    if (call.tool === 'banned' && times > 0) found.push(`${call.callId} was denied and ran`);
+  for (const [callId, times] of rig.handled) {
+    const tool = rig.handledTools.get(callId) ?? '';
+    if (tool !== 'read' && times > 1) found.push(`${callId} ${tool} ran ${times} times`);
+    if (tool === 'banned') found.push(`${callId} was denied and ran`);
   }
   found.push(...decisionViolations(rig, run, decisions, observed));
   if (!run.error && run.frames[0]?.iterations !== messages.filter(({ message }) => message.role === 'assistant').length)

@@ -5,13 +5,12 @@ import type { ToolDefinition } from '../hands/define-tool.ts';
 import { planStages } from '../hands/execution-mode.ts';
 import { noteRefusal, verdict } from '../hands/loop-detection.ts';
 import { hashJson } from '../hash.ts';
-import { callIdOf } from '../ids.ts';
 import { BATCH_CALLS } from '../limits.ts';
 import type { ModelReply, RawCall } from '../ports/model.ts';
 import type { AgentFrame, OpenCall } from './frames.ts';
 import type { AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
-import { agentOf, emit, type Step, say } from './step.ts';
+import { agentOf, emit, nextCallId, type Step, say } from './step.ts';
 
 /** Characters of the LLM's own text that are kept when a call could not be taken as written. */
 const RAW_CHARACTERS = 2_000;
@@ -80,7 +79,7 @@ const tooMany = (): HandrailError =>
   new HandrailError('INVALID_ARGUMENTS', `more than ${BATCH_CALLS} calls in one message: make fewer at a time`);
 
 function readCall(step: Step, frame: AgentFrame, raw: RawCall, index: number, tools: readonly ToolDefinition[]): Entry {
-  const callId = callIdOf(step.run.step, index);
+  const callId = nextCallId(step);
   const provider = raw.id === undefined ? {} : { providerId: raw.id.slice(0, 128) };
   const rawText = typeof raw.arguments === 'string' ? raw.arguments : (JSON.stringify(raw.arguments) ?? '');
   const original = { raw: `${raw.name.slice(0, 200)} ${rawText}`.slice(0, RAW_CHARACTERS).toWellFormed() };

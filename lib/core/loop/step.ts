@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../config.ts';
 import { HandrailError } from '../errors.ts';
 import type { MergedConstraints } from '../guard/constraints.ts';
-import { base32, stepOfCall } from '../ids.ts';
+import { base32, callIdOf, stepOfCall } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { StepInputs } from '../ports/run-store.ts';
 import type { LoopDeps } from './deps.ts';
@@ -33,6 +33,8 @@ export interface Step {
   readonly history: Map<string, PlacedMessage[]>;
   /** Frames that ended in this step: what they said is still written. */
   readonly ended: Frame[];
+  /** Calls that were given an id in this step, over all frames. */
+  calls: number;
   /** The LLM has been called in this step: once is all (design 3.2.7). */
   asked: boolean;
 }
@@ -56,6 +58,7 @@ export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step
     giveBack: [],
     history: new Map(),
     ended: [],
+    calls: 0,
     asked: false,
   };
 }
@@ -75,6 +78,9 @@ export function agentOf(deps: Pick<LoopDeps, 'config'>, frame: AgentFrame): Agen
 
 /** What holds in a frame: its own constraints, else the run's. */
 export const constraintsOf = (run: Run, frame: Frame): MergedConstraints => frame.constraints ?? run.constraints;
+
+/** An id for a call that is asked for in this step, whichever frame asks. */
+export const nextCallId = (step: Step): string => callIdOf(step.run.step, step.calls++);
 
 export function say(step: Step, frame: Frame, message: Message): void {
   const messages = step.said.get(frame.namespace);

@@ -2,7 +2,7 @@ import { HandrailError } from '../errors.ts';
 import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
 import type { ToolResult } from '../hands/result.ts';
-import { approvalIdOf, callIdOf, suspensionIdOf } from '../ids.ts';
+import { approvalIdOf, suspensionIdOf } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
 import { tightened } from '../skills/tighten.ts';
@@ -17,7 +17,7 @@ import { callModel } from './llm.ts';
 import type { AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { recentTalk } from './recent-talk.ts';
-import { activeMs, emit, type Step, say, setPlan } from './step.ts';
+import { activeMs, emit, nextCallId, type Step, say, setPlan } from './step.ts';
 import { APPROVE_NODE, approvalPath, completeNode, readBoard, skillOf, writeBoard } from './tree-board.ts';
 import { noUsage } from './usage.ts';
 
@@ -59,8 +59,8 @@ async function carryOut(step: Step, frame: TreeFrame, next: Next, board: Readonl
 
 /** Opens the ready tool nodes as one batch in one stage. What does not fit its tool's parameters fails its node. */
 function openNodes(step: Step, frame: TreeFrame, nodes: Extract<Next, { kind: 'tools' }>['calls']): void {
-  const entries = nodes.map((node, index) => {
-    const callId = callIdOf(step.run.step, index);
+  const entries = nodes.map((node) => {
+    const callId = nextCallId(step);
     const definition = step.deps.registry.resolve(node.tool);
     const read = definition && readArguments(node.input, definition);
     const refused =
@@ -112,8 +112,8 @@ function openBatchOf(step: Step, frame: TreeFrame, calls: AssistantCall[], open:
 function askPeople(step: Step, frame: TreeFrame, items: Extract<Next, { kind: 'approvals' }>['items']): void {
   const suspensionId = suspensionIdOf(step.run.runId, step.run.step);
   const calls = items.map(
-    ({ path, phase, attempt, title, message }, index): AssistantCall => ({
-      callId: callIdOf(step.run.step, index),
+    ({ path, phase, attempt, title, message }): AssistantCall => ({
+      callId: nextCallId(step),
       tool: APPROVE_NODE,
       arguments: { node: path, phase, attempt, title, ...(message === undefined ? {} : { message }) },
     }),

@@ -42,7 +42,7 @@ const events = [
 
 export const REPORT = `# Sales, second quarter\n\n| region | amount |\n| --- | --- |\n| North | 48,210 |\n| South | 39,774 |\n\nNorth grew by 12 %, South stayed level.\n`;
 /** Looks like `report-txt.sh` read backwards, and hides a terminal's bell and a blank between two words. */
-export const TRICKY = 'report-\u202ehs.txt\u202c and a bell\u0007, a b\u200blank';
+const TRICKY = 'report-\u202ehs.txt\u202c and a bell\u0007, a b\u200blank';
 export const SECRET = 'sk-live-abcdefghijklmnop';
 
 const write = { path: 'report.md', content: REPORT, mode: 'overwrite' };

@@ -58,7 +58,7 @@ h1 code { font-size: .92em; }
 .facts .short pre { margin: 0; padding: .35rem .75rem; }
 .facts dt { font-size: .85rem; font-weight: 600; overflow-wrap: anywhere; }
 .size { color: var(--soft); font-weight: 400; }
-pre { background: var(--code); border-radius: .5rem; padding: .6rem .75rem; margin-top: .2rem; overflow: auto; max-height: 22rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; tab-size: 4; }
+pre { background: var(--code); border-radius: .5rem; padding: .6rem .75rem; margin-top: .2rem; overflow: auto; max-height: 28rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; tab-size: 4; }
 .mark { color: var(--mark); background: var(--mark-ground); border-radius: .2rem; padding: 0 .15em; font-size: .92em; }
 
 .decide { border-top: 1px solid var(--line); }

@@ -25,7 +25,7 @@ export const newNotice = (over: Partial<Notice> = {}): Notice => ({
 });
 
 /** Text of a model that tries to be more than text. */
-export const HOSTILE = '<!channel> <https://evil.example|Approve here> `code` & \u202eexe.md\nSecond line\r\nSubject: x';
+const HOSTILE = '<!channel> <https://evil.example|Approve here> `code` & \u202eexe.md\nSecond line\r\nSubject: x';
 export const hostileNotice = (): Notice => {
   const notice = newNotice({ task: HOSTILE });
   return { ...notice, approvals: notice.approvals.map((approval) => ({ ...approval, reason: HOSTILE, arguments: HOSTILE })) };

@@ -109,7 +109,7 @@ describe('the webhook', () => {
     const hook = await channel([OK], { url: async () => 'http://127.0.0.1:1/of-ours' });
     const error = await hook.send(newNotice()).catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(/could not be reached/);
-    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('of-ours');
+    expect(JSON.stringify(error, ['message', 'stack', 'cause'])).not.toContain('of-ours');
   });
 
   it('shows what a model wrote as text: no mention, no link, no line of its own, nothing turned round', async () => {

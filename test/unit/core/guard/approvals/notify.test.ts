@@ -168,3 +168,31 @@ describe('when a channel is down', () => {
     expect(logged.join('\n')).not.toMatch(new RegExp(`${tokenOf(sent[0])}|/a/|[?&]t=`));
   });
 });
+
+describe.each(['change:link', 'change:notified', 'change:due', 'change:token', 'getRun'])('when %s fails once', (operation) => {
+  it.each([1, 2, 3])('people are told at least once, by a link that opens, and the run ends as they decide (call %i)', async (call) => {
+    let seen = 0;
+    rig.faults = {
+      twice: () => false,
+      yield: async () => undefined,
+      lost() {},
+      before(name) {
+        if (name === operation && ++seen === call) throw new Error(`${operation} failed`);
+      },
+    };
+    const run = await rig.start().catch(() => rig.start());
+    await rig.settle(run.runId);
+    for (let minute = 0; minute < 3; minute++) {
+      rig.clock.advance(NOTICE_RETRY_MS);
+      await rig.sweep();
+    }
+
+    expect(sent.length).toBeGreaterThanOrEqual(1);
+    expect(suspension().notifiedAt).toBeDefined();
+    const deps = { links: memoryLinkStore(rig.stores.state), clock: rig.clock };
+    expect(await checkLink(deps, suspension().suspensionId, tokenOf(sent.at(-1)))).toMatchObject({ state: 'open' });
+    const ids = await rig.pending(suspension().runId);
+    await rig.decide(ids.map((approvalId) => ({ approvalId, decision: 'approve' })));
+    expect((await rig.settle(suspension().runId)).status).toBe('succeeded');
+  });
+});

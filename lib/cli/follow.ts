@@ -1,5 +1,5 @@
 import type { RunView } from '../api/views/run-view.ts';
-import { TERMINAL } from '../core/loop/run.ts';
+import { TERMINAL } from '../core/loop/run-status.ts';
 import type { ApiClient, ShownEvent } from './client.ts';
 import { duration } from './display-text.ts';
 import { eventLine, isRoutine } from './event-line.ts';

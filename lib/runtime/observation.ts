@@ -1,6 +1,7 @@
 import type { Json } from '../core/json.ts';
 import type { Measure } from '../core/loop/metrics.ts';
-import { isTerminal, type Run } from '../core/loop/run.ts';
+import type { Run } from '../core/loop/run.ts';
+import { isTerminal } from '../core/loop/run-status.ts';
 import type { GuardStore } from '../core/ports/guard-store.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { RunStore } from '../core/ports/run-store.ts';

@@ -1,6 +1,7 @@
 import { PROGRESS_MS } from '../../core/limits.ts';
 import type { PlacedEvent } from '../../core/loop/event.ts';
-import { isTerminal, type Run } from '../../core/loop/run.ts';
+import type { Run } from '../../core/loop/run.ts';
+import { isTerminal } from '../../core/loop/run-status.ts';
 import { callsInFlight } from './run-view.ts';
 
 /** Enough for a page; a step is never parted, so an answer may hold some more. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type RunView, shownStatuses } from '../../api/views/run-view.ts';
-import { TERMINAL } from '../../core/loop/run.ts';
+import { TERMINAL } from '../../core/loop/run-status.ts';
 import type { Command, Handler } from '../command.ts';
 import { withConnection } from '../connection.ts';
 import { columns, duration, money, oneLine, visible } from '../display-text.ts';

@@ -9,7 +9,8 @@ import type { Logger } from '../ports/logger.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { eventKey } from './event.ts';
 import { keyOf } from './keys.ts';
-import { isTerminal, type Run } from './run.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './run-status.ts';
 
 export interface CancelDeps {
   readonly runs: RunStore;

@@ -2,7 +2,7 @@ import type { CommitOutcome, MessageWrite } from '../ports/run-store.ts';
 import { fitEvents } from './event-size.ts';
 import { keyOf, messagePrefix } from './keys.ts';
 import { flightMs } from './permits.ts';
-import { isTerminal } from './run.ts';
+import { isTerminal } from './run-status.ts';
 import { activeMs, riddenEvents, type Step, topFrame } from './step.ts';
 
 /** sweep looks at a run that has not moved for this long beyond what its plan may take, ms. */

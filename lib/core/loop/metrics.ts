@@ -1,6 +1,7 @@
 import type { Approval, ApprovalStatus, Suspension } from '../guard/approvals/suspension.ts';
 import type { Json } from '../json.ts';
-import { isTerminal, type Run } from './run.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './run-status.ts';
 
 /** Every metric, its unit as CloudWatch spells it, and what it is split by. The dashboard, the alarms and the documentation are made from this. */
 export const METRICS = {

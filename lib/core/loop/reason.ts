@@ -13,7 +13,8 @@ import { closeBatch, observeResults, recoverCalls } from './observe.ts';
 import { batchHistory, finishOutput, outputOf } from './output.ts';
 import { returnPermits, undoPermits } from './permits.ts';
 import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.ts';
-import { isTerminal, type Run } from './run.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './run-status.ts';
 import { activeMs, beginStep, emit, type Step, say, setPlan, topFrame, transcript } from './step.ts';
 import { takeDecisions } from './woke.ts';
 

@@ -6,10 +6,8 @@ import { jsonObjectSchema, jsonSchema } from '../json.ts';
 import { eventSchema } from './event.ts';
 import { frameSchema } from './frames.ts';
 import { planSchema } from './plan.ts';
+import { type RunStatus, runStatuses } from './run-status.ts';
 import { usageSchema } from './usage.ts';
-
-export const runStatuses = ['starting', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'limited'] as const;
-export type RunStatus = (typeof runStatuses)[number];
 
 /** How a run ended, and the status that goes with it (design section 9). */
 export const OUTCOMES = {
@@ -88,6 +86,3 @@ export type Run = z.infer<typeof runSchema>;
 export const PROGRESS_KEYS = (Object.keys(runProgressShape) as (keyof typeof runProgressShape)[]).filter(
   (key) => key !== 'cancelRequestedAt',
 );
-
-export const TERMINAL: readonly RunStatus[] = ['succeeded', 'failed', 'cancelled', 'limited'];
-export const isTerminal = (run: Pick<Run, 'status'>): boolean => TERMINAL.includes(run.status);

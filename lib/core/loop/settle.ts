@@ -5,7 +5,8 @@ import type { LoopDeps } from './deps.ts';
 import { finishRun } from './finish.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import { returnPermits } from './permits.ts';
-import { isTerminal, type Run } from './run.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './run-status.ts';
 import { beginStep } from './step.ts';
 
 const COMMIT_ATTEMPTS = 5;

@@ -6,7 +6,8 @@ import type { DueItem } from '../ports/run-store.ts';
 import { wakeCancelled } from './cancel.ts';
 import type { LoopDeps } from './deps.ts';
 import { currentExecution, keyOf } from './keys.ts';
-import { isTerminal, type Run } from './run.ts';
+import type { Run } from './run.ts';
+import { isTerminal } from './run-status.ts';
 import { settleRun } from './settle.ts';
 import { startStored } from './start.ts';
 

@@ -4,7 +4,8 @@ import type { Permits } from '../hands/permits-item.ts';
 import type { RunKey } from '../ids.ts';
 import type { PlacedEvent } from '../loop/event.ts';
 import type { Message, PlacedMessage } from '../loop/message.ts';
-import type { Run, RunStatus } from '../loop/run.ts';
+import type { Run } from '../loop/run.ts';
+import type { RunStatus } from '../loop/run-status.ts';
 import type { Session } from '../loop/session.ts';
 
 /** Everything a step starts from: one consistent BatchGetItem (design 3.2.1). */
@@ -72,7 +73,12 @@ export interface RunStore {
    * Messages of a frame from `head` backwards along `prev`, oldest first: at least `atLeast` of them (all, if there
    * are fewer), and back to the assistant message of `through` when given. Messages of lost commits are dropped.
    */
-  readTranscript(key: SessionKey, head: string | undefined, atLeast: number, through?: { runSeq: number; step: number }): Promise<PlacedMessage[]>;
+  readTranscript(
+    key: SessionKey,
+    head: string | undefined,
+    atLeast: number,
+    through?: { runSeq: number; step: number },
+  ): Promise<PlacedMessage[]>;
   /** Events from step `after` on, in order of key, those of the last commit included. */
   readEvents(key: RunKey, after: number): Promise<PlacedEvent[]>;
   /** By tenant, newest first (eventually consistent). */

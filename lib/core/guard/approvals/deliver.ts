@@ -1,5 +1,5 @@
 import type { Run } from '../../loop/run.ts';
-import { isTerminal } from '../../loop/run.ts';
+import { isTerminal } from '../../loop/run-status.ts';
 import type { ApprovalDeps } from './deps.ts';
 import { writeResolved } from './resolved.ts';
 import { pendingCalls, type Suspension } from './suspension.ts';

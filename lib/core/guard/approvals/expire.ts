@@ -1,5 +1,6 @@
 import { HandrailError } from '../../errors.ts';
-import { isTerminal, type Run } from '../../loop/run.ts';
+import type { Run } from '../../loop/run.ts';
+import { isTerminal } from '../../loop/run-status.ts';
 import { deliver } from './deliver.ts';
 import { type ApprovalDeps, CHANGE_ATTEMPTS, REDELIVER_MS } from './deps.ts';
 import { isUntold, NOTICE_RETRY_MS } from './notify.ts';

@@ -141,7 +141,7 @@ describe('a page that was made to be trouble', () => {
       fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
         const { text } = await read(pieces.join(''));
         expect(text).not.toContain('SECRET');
-        expect(text).not.toMatch(/\n{3}/);
+        if (!text.includes('```')) expect(text).not.toMatch(/\n{3}/);
       }),
       { numRuns: 500 },
     );

@@ -8,6 +8,7 @@ import { NO_WORKSPACE } from '../lib/manifest.ts';
 import { bundleFunctions } from './bundle.ts';
 import { readSettings } from './config.ts';
 import { addStacks, functionSpecs } from './deploy.ts';
+import { deployedSkills } from './skills.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 // CDK copies assets into its own output, so nothing of this is left behind and two runs cannot meet in it.
@@ -15,9 +16,10 @@ const outdir = await mkdtemp(join(tmpdir(), 'handrail-bundles-'));
 try {
   const app = new App();
   const settings = readSettings(app.node, root, { account: process.env['CDK_DEFAULT_ACCOUNT'] });
-  const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE });
+  const skills = deployedSkills(settings);
+  const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE, skills: skills.catalogue });
   const { config, configDirectory } = settings;
-  const bundles = await bundleFunctions({ root, outdir, functions, config, configDirectory });
+  const bundles = await bundleFunctions({ root, outdir, functions, config, configDirectory, skills });
   addStacks(app, { settings, functions, bundles });
   app.synth();
 } catch (error) {

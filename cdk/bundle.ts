@@ -4,10 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { parse } from 'yaml';
 import { sandboxBuild, sandboxManifest } from '../lib/adapters/sandbox/assets.ts';
+import { type LoadedSkills, noLoadedSkills } from '../lib/adapters/skills/load.ts';
 import type { Config } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { customCheckers } from '../lib/core/guard/custom-checkers.ts';
-import { CONFIG_FILE, type FunctionSpec } from '../lib/manifest.ts';
+import { CONFIG_FILE, type FunctionSpec, SKILLS_FILE } from '../lib/manifest.ts';
 import { loadCheckerModules } from '../lib/runtime/checkers.ts';
 
 /** A function's code, ready to be zipped. */
@@ -28,6 +29,8 @@ export interface BundleOptions {
   readonly config: Config;
   /** Directory that the scripts of scripted models are relative to. */
   readonly configDirectory: string;
+  /** @default none */
+  readonly skills?: LoadedSkills;
 }
 
 /** CommonJS packages in a module bundle still call `require` for Node's own modules. */
@@ -45,7 +48,7 @@ export async function bundleFunctions(options: BundleOptions): Promise<Bundles> 
   await rm(outdir, { recursive: true, force: true });
   const result = await build({
     absWorkingDir: root,
-    entryPoints: functions.map((spec) => ({ in: spec.entry, out: `${spec.name}/index` })),
+    entryPoints: functions.map((spec) => ({ in: spec.skill ? skillEntry(spec.name) : spec.entry, out: `${spec.name}/index` })),
     outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -59,7 +62,7 @@ export async function bundleFunctions(options: BundleOptions): Promise<Bundles> 
     banner: { js: REQUIRE_BANNER },
     metafile: true,
     logLevel: 'error',
-    plugins: [checkerModulesPlugin(checkers, configDirectory)],
+    plugins: [checkerModulesPlugin(checkers, configDirectory), skillEntriesPlugin(options)],
   });
   const bundles = await Promise.all(functions.map((spec) => finish(spec, result.metafile, options)));
   return new Map(functions.map((spec, index) => [spec.name, at(bundles, index)]));
@@ -81,12 +84,45 @@ function checkerModulesPlugin(paths: readonly string[], configDirectory: string)
   };
 }
 
+const SKILL_ENTRY = 'handrail-skill:';
+const skillEntry = (name: string): string => `${SKILL_ENTRY}${name}`;
+
+/** The entry of a handler skill's function: the skill's own module under the function that all of them share. */
+function skillEntriesPlugin({ root, functions, skills = noLoadedSkills }: BundleOptions): Plugin {
+  const contentsOf = (name: string): string => {
+    const spec = functions.find((one) => one.name === name);
+    const folder = spec?.skill && skills.folders.get(spec.skill.name);
+    if (!spec?.skill || folder === undefined) throw new HandrailError('INTERNAL', `there is no skill behind the function ${name}`);
+    const [shared, own] = [resolve(root, spec.entry), join(folder, spec.skill.handler)].map((path) => JSON.stringify(path));
+    return [
+      `import { skillLambda } from ${shared};`,
+      `import * as module from ${own};`,
+      `export const handler = skillLambda(${JSON.stringify(spec.skill.tool)}, module);`,
+    ].join('\n');
+  };
+  return {
+    name: 'skill-entries',
+    setup: (context) => {
+      context.onResolve({ filter: /^handrail-skill:/ }, ({ path }) => ({
+        path: path.slice(SKILL_ENTRY.length),
+        namespace: 'handrail-skill',
+      }));
+      context.onLoad({ filter: /.*/, namespace: 'handrail-skill' }, ({ path }) => ({
+        contents: contentsOf(path),
+        loader: 'ts',
+        resolveDir: root,
+      }));
+    },
+  };
+}
+
 async function finish(spec: FunctionSpec, metafile: Metafile, options: BundleOptions): Promise<Bundle> {
   const directory = join(options.outdir, spec.name);
   const file = join(directory, 'index.mjs');
   const output = Object.entries(metafile.outputs).find(([path]) => resolve(options.root, path) === file)?.[1];
   if (output === undefined) throw new HandrailError('INTERNAL', `esbuild wrote no ${file}`);
   if (spec.config) await writeFile(join(directory, CONFIG_FILE), JSON.stringify(deployedConfig(options.config), undefined, 1));
+  if (spec.config) await writeFile(join(directory, SKILLS_FILE), JSON.stringify((options.skills ?? noLoadedSkills).catalogue));
   if (spec.model) await writeScripts(directory, options);
   const sandbox = spec.sandbox ? await addSandbox(directory, options.root) : [];
   return { directory, bytes: await sizeOf(directory), inputs: [...new Set([...shipped(output), ...sandbox])].sort() };

@@ -1,5 +1,8 @@
 import type { Category } from './core/hands/category.ts';
+import { sha256 } from './core/hash.ts';
 import { TOOL_TIMEOUT_MS } from './core/limits.ts';
+import { wantsOf } from './core/skills/permissions.ts';
+import type { HandlerSkill, SkillCatalogue } from './core/skills/skill.ts';
 
 /**
  * What deployment may know of the product, as data: every function with its entry, size, environment and rights. The
@@ -34,6 +37,8 @@ export type EnvKey = keyof typeof ENV;
 
 /** The configuration file as the functions find it: checked, as JSON, in the directory of the handler. */
 export const CONFIG_FILE = 'handrail.config.json';
+/** All accepted skills, as JSON, beside the configuration. */
+export const SKILLS_FILE = 'handrail.skills.json';
 /** Default name of a deployment: prefix of tables, functions and the state machine. */
 export const DEPLOYMENT_NAME = 'handrail';
 /** Where the workspaces are mounted in AWS. */
@@ -75,13 +80,26 @@ export interface FunctionSpec {
   readonly config: boolean;
   /** Ships what runs untrusted code: the sandbox's child and the WebAssembly interpreters. */
   readonly sandbox: boolean;
+  /** Has no way out although it works with no files: a skill that asks for no network. */
+  readonly offline: boolean;
+  /** The handler skill that it is; its bundle holds that skill's code. */
+  readonly skill?: HandlerSkill;
 }
 
 const READ = ['GetItem', 'BatchGetItem', 'Query'] as const;
 const WRITE = ['PutItem', 'UpdateItem', 'BatchWriteItem'] as const;
 /** What every function is told. */
 const EVERY = ['target', 'logLevel', 'logText', 'functionPrefix'] as const;
-const none = { engine: [], model: false, notices: false, search: false, invokes: [], config: true, sandbox: false } as const;
+const none = {
+  engine: [],
+  model: false,
+  notices: false,
+  search: false,
+  invokes: [],
+  config: true,
+  sandbox: false,
+  offline: false,
+} as const;
 
 /** The functions that are not tools. */
 export const coreFunctions = [
@@ -175,18 +193,58 @@ export function toolFunction(category: Category): FunctionSpec {
   };
 }
 
+/** A skill's code and what it reads fit in this; a skill that works on more belongs into a category. */
+const SKILL_MEMORY_MB = 256;
+
+/** The function of a handler skill: no rights but to its log, files and a way out only where its permissions ask for them. */
+export function skillFunction(skill: HandlerSkill): FunctionSpec {
+  const wants = wantsOf(skill.tool.permissions);
+  const files = wants.read || wants.write;
+  return {
+    ...none,
+    name: skillFunctionName(skill.tool.name),
+    entry: 'functions/skill.ts',
+    description: `The skill ${skill.name}`,
+    memoryMb: SKILL_MEMORY_MB,
+    timeoutSeconds: Math.ceil((skill.tool.timeoutMs ?? TOOL_TIMEOUT_MS.default) / 1000) + TOOL_MARGIN_SECONDS,
+    env: [...EVERY, ...(files ? (['workspace'] as const) : [])],
+    tables: {},
+    config: false,
+    offline: !wants.network,
+    skill,
+  };
+}
+
+/** The functions of all handler skills. */
+export function skillFunctions({ skills }: Pick<SkillCatalogue, 'skills'>): FunctionSpec[] {
+  return skills.flatMap((skill) => (skill.kind === 'handler' ? [skillFunction(skill)] : []));
+}
+
+/** Lambda has 64 characters for a name, of which a deployment's takes up to 25. */
+const SKILL_NAME_CHARACTERS = 32;
+
+/** A long name is cut, and kept apart from others that begin alike by a digest. */
+function skillFunctionName(tool: string): string {
+  const name = tool.replaceAll('_', '-');
+  return `skill-${name.length <= SKILL_NAME_CHARACTERS ? name : `${name.slice(0, SKILL_NAME_CHARACTERS - 9)}-${sha256(tool).slice(0, 8)}`}`;
+}
+
 /**
  * Runs in the network without a way out: whatever works with the session's files or carries out code. So nothing that can
  * read files can send them (design section 9).
  */
-export function isIsolated(spec: Pick<FunctionSpec, 'env' | 'sandbox'>): boolean {
-  return spec.env.includes('workspace') || spec.sandbox;
+export function isIsolated(spec: Pick<FunctionSpec, 'env' | 'sandbox' | 'offline'>): boolean {
+  return spec.env.includes('workspace') || spec.sandbox || spec.offline;
 }
 
 /** The timeouts that the state machine must outlive, seconds. */
-export function functionTimeouts(categories: readonly Category[]): { readonly reason: number; readonly tool: number } {
+export function functionTimeouts(
+  categories: readonly Category[],
+  skills: Pick<SkillCatalogue, 'skills'> = { skills: [] },
+): { readonly reason: number; readonly tool: number } {
   const [reason] = coreFunctions;
-  return { reason: reason.timeoutSeconds, tool: Math.max(...categories.map((category) => toolFunction(category).timeoutSeconds)) };
+  const tools = [...categories.map(toolFunction), ...skillFunctions(skills)];
+  return { reason: reason.timeoutSeconds, tool: Math.max(...tools.map(({ timeoutSeconds }) => timeoutSeconds)) };
 }
 
 /** Name of a function in a deployment, such as `handrail-reason`. */
@@ -194,9 +252,9 @@ export function functionName(prefix: string, name: string): string {
   return `${prefix}-${name}`;
 }
 
-/** Name of the function that runs a category's tools: `functionName` of a call. */
-export function toolFunctionName(prefix: string, category: string): string {
-  return functionName(prefix, `tool-${category}`);
+/** Name of the function that runs a tool, that of its category or of its skill: `functionName` of a call. */
+export function toolFunctionName(prefix: string, category: string, tool: string): string {
+  return functionName(prefix, category === 'skill' ? skillFunctionName(tool) : `tool-${category}`);
 }
 
 /** Name of a table in a deployment. */

@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { HandrailError } from '../../lib/core/errors.ts';
 import type { FunctionSpec } from '../../lib/manifest.ts';
@@ -9,8 +9,9 @@ import { DeadLetters } from '../constructs/dead-letters.ts';
 import type { Deployment, Isolation } from '../constructs/deployment.ts';
 import { LambdaFunction, type LambdaFunctionProps } from '../constructs/lambda-function.ts';
 import { Loop } from '../constructs/loop.ts';
-import { Network } from '../constructs/network.ts';
+import { Network, ZONES } from '../constructs/network.ts';
 import { Observability } from '../constructs/observability.ts';
+import { SkillFunctions } from '../constructs/skill-functions.ts';
 import { ToolFunctions } from '../constructs/tool-functions.ts';
 import { MailTopic } from '../constructs/topic.ts';
 import { Settle, Sweep } from '../constructs/triggers.ts';
@@ -42,8 +43,11 @@ export class AgentStack extends Stack {
     const api = new Api(this, 'Api', { deployment, spec: spec('api') });
     const telling = tellingOf(this, deployment, api);
     new LambdaFunction(this, 'Suspend', { deployment, spec: spec('suspend'), ...telling });
-    const loop = new Loop(this, 'Loop', { deployment, reason: spec('reason'), suspend: spec('suspend'), tools });
+    const skills = functions.filter((one) => one.skill !== undefined);
+    const skillFunctions = new SkillFunctions(this, 'Skills', { deployment, skills });
+    const loop = new Loop(this, 'Loop', { deployment, reason: spec('reason'), suspend: spec('suspend'), tools: [...tools, ...skills] });
     toolFunctions.allowInvocationBy(loop.role);
+    skillFunctions.allowInvocationBy(loop.role);
     const deadLetters = new DeadLetters(this, 'DeadLetters', deployment).queue;
     new Settle(this, 'Settle', { deployment, spec: spec('settle'), deadLetters });
     new Sweep(this, 'Sweep', { deployment, spec: spec('sweep'), deadLetters, ...telling });
@@ -56,6 +60,11 @@ export class AgentStack extends Stack {
     new CfnOutput(this, 'ApiUrl', { value: api.url });
     new CfnOutput(this, 'ApiId', { value: api.id });
     new CfnOutput(this, 'StateMachineArn', { value: loop.resource.ref });
+  }
+
+  /** By position, so that no look-up with credentials is needed. */
+  override get availabilityZones(): string[] {
+    return Array.from({ length: ZONES }, (_, zone) => Fn.select(zone, Fn.getAzs()));
   }
 }
 

@@ -7,6 +7,7 @@ import { health } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { getPolicy, listPolicyHistory, putPolicy } from './routes/policy.ts';
 import { cancelRun, getRun, listRuns, startRun } from './routes/runs.ts';
+import { listSkills } from './routes/skills.ts';
 import { listTools } from './routes/tools.ts';
 
 /** Every route of the product: the app, the OpenAPI document and the tests are made from this list. */
@@ -26,6 +27,7 @@ export const routes: readonly Route[] = [
   putPolicy,
   listPolicyHistory,
   listTools,
+  listSkills,
   consoleRoot,
   consoleScriptFile,
   consoleStyleFile,

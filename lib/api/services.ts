@@ -10,6 +10,7 @@ import type { Clock } from '../core/ports/clock.ts';
 import type { GuardStore } from '../core/ports/guard-store.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { RunStore } from '../core/ports/run-store.ts';
+import type { SkillCatalogue } from '../core/skills/skill.ts';
 
 /** Who asks and for whom: from authentication alone, never from the request's text. */
 interface Caller {
@@ -65,6 +66,7 @@ export interface ApiServices {
   /** The tenant that may change the deployment's policy; undefined = none may. */
   readonly operatorTenant: string | undefined;
   tools(): readonly ToolDefinition[];
+  skills(): SkillCatalogue;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
   /** The product's version, shown by `/health` and the OpenAPI document. */

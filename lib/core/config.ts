@@ -114,6 +114,17 @@ export const configSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  /** Skills (design section 7). */
+  skills: z
+    .strictObject({
+      /** Their folders lie in these, relative to the configuration file; the first that has a name keeps it. */
+      directories: z.array(z.string().min(1)).default(['skills']),
+      /** Handler skills that may have network and files together, and every host. */
+      trusted: z.array(z.string()).default([]),
+      /** One that is rejected fails the deployment, or is left out. On a laptop it is left out with a line in the log. */
+      on_reject: z.enum(['fail', 'skip']).default('fail'),
+    })
+    .prefault({}),
   auth: z
     .discriminatedUnion('mode', [
       z.strictObject({ ...authBase, mode: z.literal('iam') }),

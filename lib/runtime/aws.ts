@@ -12,6 +12,7 @@ import type { ModelContext } from '../adapters/models/provider.ts';
 import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
 import { forgetfulWorkspaces } from '../adapters/sandbox/forgetful-workspaces.ts';
 import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
+import { inProcessHandler } from '../adapters/skills/in-process.ts';
 import { createDynamoClient } from '../adapters/stores/dynamodb/client.ts';
 import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
 import { dynamoLinkStore } from '../adapters/stores/dynamodb/link-store.ts';
@@ -47,12 +48,16 @@ import { sweep } from '../core/loop/sweep.ts';
 import { networkConfigSchema } from '../core/network-config.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
-import { CONFIG_FILE, ENV, type EnvKey, NO_WORKSPACE, toolFunctionName } from '../manifest.ts';
+import { exportedHandler } from '../core/skills/exported-handler.ts';
+import { wantsOf } from '../core/skills/permissions.ts';
+import { type HandlerSkill, noSkills, skillCatalogueSchema } from '../core/skills/skill.ts';
+import { CONFIG_FILE, ENV, type EnvKey, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { observation, observed } from './aws-observation.ts';
 import { readEnvironment } from './env.ts';
 import { networkServices } from './network.ts';
+import { skillMeans } from './skill-means.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
 
@@ -74,8 +79,8 @@ const region = (): string => process.env['AWS_REGION'] ?? 'us-east-1';
 const dynamo = (tables: DynamoDeps['tables']): DynamoDeps => ({ client: createDynamoClient({ region: region() }), tables, clock, random });
 
 /** All of the configuration, or the part of it that a function is about. */
-async function loadDeployed<Schema extends z.ZodType>(schema: Schema): Promise<z.output<Schema>> {
-  return schema.parse(JSON.parse(await readFile(join(directory, CONFIG_FILE), 'utf8')));
+async function loadDeployed<Schema extends z.ZodType>(schema: Schema, file = CONFIG_FILE): Promise<z.output<Schema>> {
+  return schema.parse(JSON.parse(await readFile(join(directory, file), 'utf8')));
 }
 
 const loadDeployedConfig = (): Promise<Config> => loadDeployed(configSchema);
@@ -91,6 +96,7 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
   const { sessionsTable: sessions, guardTable: guard } = environment('sessionsTable', 'guardTable');
   const tables = dynamo({ sessions, guard, memory: '' });
   const config = await loadDeployedConfig();
+  const skills = await loadDeployed(skillCatalogueSchema, SKILLS_FILE);
   return {
     runs: observation().runs(dynamoRunStore(tables)),
     guard: observation().guard(dynamoGuardStore(tables)),
@@ -99,9 +105,10 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
     random,
     logger: observation().logger,
     config,
-    ...createTools(configuredCategories(config), builtIns, config.security),
+    ...createTools(configuredCategories(config), builtIns, config.security, skills),
+    skills,
     model,
-    functionName: (category) => toolFunctionName(prefix, category),
+    functionName: (category, tool) => toolFunctionName(prefix, category, tool),
   };
 }
 
@@ -214,6 +221,7 @@ export function apiLambda(): LambdaHandler {
           runs: deps.runs,
           guard: deps.guard,
           tools: () => deps.registry.getAll(),
+          skills: () => deps.skills ?? noSkills,
           clock,
           logger: deps.logger,
           version: VERSION,
@@ -249,11 +257,27 @@ export function toolLambda<Needs extends Partial<ToolServices>>(
       services: await made(),
       clock,
       logger: observation().logger,
-      startTimer: (ms, callback) => {
-        const timer = setTimeout(callback, ms);
-        return () => clearTimeout(timer);
-      },
+      startTimer,
     }),
+  );
+}
+
+function startTimer(ms: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+}
+
+/** Step Functions → one call of a handler skill, in a function of its own. `module`: its code, as it was bundled. */
+export function skillLambda(tool: HandlerSkill['tool'], module: unknown): LambdaHandler {
+  const made = lazily(async () => {
+    const handler = exportedHandler(module);
+    if (!handler) throw new HandrailError('INTERNAL', `the module of ${tool.name} exports no function, as default or as "handler"`);
+    const wants = wantsOf(tool.permissions);
+    const workspaces = wants.read || wants.write ? (await workspaceServices()).workspaces : undefined;
+    return new Map([[tool.name, inProcessHandler(tool, handler, skillMeans({ tool }, workspaces))]]);
+  });
+  return observed(async (event) =>
+    runCall(event, { handlers: await made(), services: {}, clock, logger: observation().logger, startTimer }),
   );
 }
 

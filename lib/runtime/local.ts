@@ -6,6 +6,9 @@ import { EmbeddedEngine, type EmbeddedEngineOptions } from '../adapters/engine/e
 import { createModel } from '../adapters/models/index.ts';
 import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
 import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
+import { skillHandlers } from '../adapters/skills/child-handlers.ts';
+import type { LoadedSkills } from '../adapters/skills/load.ts';
+import { treeSkillsOf } from '../adapters/skills/tree-skills.ts';
 import { startDynalite } from '../adapters/stores/dynalite.ts';
 import { closeDynamoClient, createDynamoClient, type RequestInfo } from '../adapters/stores/dynamodb/client.ts';
 import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
@@ -42,6 +45,7 @@ import type { LinkStore } from '../core/ports/link-store.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { Model } from '../core/ports/model.ts';
 import type { Notice } from '../core/ports/notices.ts';
+import { noSkills, reportLines } from '../core/skills/skill.ts';
 import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
@@ -49,6 +53,8 @@ import { loadCheckerModules } from './checkers.ts';
 import { DEMO_DIRECTORY, type LocalModelChoice } from './local-model.ts';
 import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
+import { skillMeans } from './skill-means.ts';
+import { checkAgentSkills, loadConfiguredSkills } from './skills.ts';
 import { VERSION } from './version.ts';
 
 const NAME = 'handrail';
@@ -125,21 +131,24 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const tables = { client, tables: dynamo.tables, clock, random };
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
     const services: LocalServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner(), ...localNetwork(options) };
+    const skills = localSkills(options);
     const model = options.model ?? (await localModel(options));
     refuseUnpriced(config, model.id);
     const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {
       runs: dynamoRunStore(tables),
       guard: dynamoGuardStore(tables),
-      engine: createEngine(options, services, () => deps),
+      engine: createEngine(options, services, skills, () => deps),
       clock,
       random,
       logger,
       config,
-      ...createTools(configuredCategories(config), builtIns, config.security),
+      ...createTools(configuredCategories(config), builtIns, config.security, skills.catalogue),
+      skills: skills.catalogue,
+      trees: treeSkillsOf(skills.catalogue),
       customCheckers: customCheckers(await loadCheckerModules(config.constraints.guard?.checkers ?? [], options.configDirectory)),
       model: async () => model,
       announcer: localAnnouncer(options, () => server.url),
-      functionName: (category) => toolFunctionName(NAME, category),
+      functionName: (category, tool) => toolFunctionName(NAME, category, tool),
     };
     undo.unshift(() => deps.engine.stop());
     const secret = randomBytes(32).toString('base64url');
@@ -192,18 +201,28 @@ async function localModel({ choice, clock, random, environment, configDirectory 
   });
 }
 
-function createEngine(options: LocalOptions, services: LocalServices, deps: () => LoopDeps): EmbeddedEngine {
+/** Skills that are accepted; what is wrong with the others is a line in the log each. */
+function localSkills({ config, configDirectory, logger }: LocalOptions): LoadedSkills {
+  const loaded = loadConfiguredSkills(config, configDirectory);
+  for (const report of loaded.catalogue.reports)
+    if (report.status === 'rejected') logger.warn(`a skill was rejected: ${reportLines(report).join('; ')}`);
+  checkAgentSkills(config, loaded.catalogue);
+  return loaded;
+}
+
+function createEngine(options: LocalOptions, services: LocalServices, skills: LoadedSkills, deps: () => LoopDeps): EmbeddedEngine {
   const { clock, logger } = options;
+  const handlers = new Map([...allHandlers, ...skillHandlers(skills, (skill) => skillMeans(skill, services.workspaces, options.web))]);
   return new EmbeddedEngine({
     definition: loopDefinition({
       reasonFunction: `${NAME}-reason`,
       suspendFunction: `${NAME}-suspend`,
-      functionTimeouts: functionTimeouts(categories),
+      functionTimeouts: functionTimeouts(categories, skills.catalogue),
     }),
     handlers: {
       reason: (event) => reason(deps(), event),
       suspend: (event) => suspend(deps(), suspendEventSchema.parse(event)),
-      tool: (_functionName, call, signal) => runCall(call, { handlers: allHandlers, services, clock, logger, signal, startTimer }),
+      tool: (_functionName, call, signal) => runCall(call, { handlers, services, clock, logger, signal, startTimer }),
     },
     ...options.engine,
     onClosed: (execution) => {
@@ -268,6 +287,7 @@ function apiServices(
     runs: deps.runs,
     guard: deps.guard,
     tools: () => deps.registry.getAll(),
+    skills: () => deps.skills ?? noSkills,
     clock: deps.clock,
     logger: deps.logger,
     version: VERSION,

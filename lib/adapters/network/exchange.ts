@@ -9,9 +9,9 @@ import { ACCEPT_ENCODING, decoders } from './decompress.ts';
 
 export interface ExchangeRequest {
   readonly url: URL;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly connector: Connector;
   /** The whole exchange, from connecting to the last byte. */
   readonly signal: AbortSignal;

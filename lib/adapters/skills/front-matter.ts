@@ -13,6 +13,8 @@ export interface SplitSkill {
 }
 
 const FENCE = /^---[ \t]*$/;
+/** Blank lines cost gray-matter the square of their number. */
+const MAX_LINES = 1_000;
 /** The front matter begins on this line. */
 const FIRST_LINE = 2;
 
@@ -27,6 +29,7 @@ export function splitSkill(source: string): SplitSkill {
   checkOpening(lines[0] ?? '', text);
   const close = lines.findIndex((line, index) => index > 0 && FENCE.test(line));
   if (close === -1) throw refusal(1, 'the front matter is never closed: a line with nothing but --- is missing');
+  if (close > MAX_LINES) throw refusal(1, `the front matter is over ${MAX_LINES} lines`);
   const front = lines.slice(1, close).join('\n');
   if (utf8Bytes(front) > SKILL.frontMatterBytes)
     throw refusal(1, `the front matter is over ${SKILL.frontMatterBytes} bytes; longer text belongs below it or in files`);

@@ -4,7 +4,7 @@ import { HandrailError } from '../../core/errors.ts';
 import { SKILL } from '../../core/limits.ts';
 import { buildCatalogue } from '../../core/skills/catalogue.ts';
 import { readSkill, type SkillOutcome, type SkillSettings } from '../../core/skills/parse.ts';
-import type { SkillCatalogue } from '../../core/skills/skill.ts';
+import { noSkills, type SkillCatalogue } from '../../core/skills/skill.ts';
 import { listFolder, readTextFile } from './folder.ts';
 import { type SplitSkill, splitSkill } from './front-matter.ts';
 
@@ -20,6 +20,8 @@ export interface LoadedSkills {
   /** Absolute folder of each accepted skill, by name: where its handler lies. */
   readonly folders: ReadonlyMap<string, string>;
 }
+
+export const noLoadedSkills: LoadedSkills = { catalogue: noSkills, folders: new Map() };
 
 const SKILL_FILE = 'SKILL.md';
 const BESIDE_BODY_BYTES = SKILL.bodyBytes + 2 * SKILL.frontMatterBytes;

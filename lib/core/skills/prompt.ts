@@ -1,5 +1,5 @@
 import { utf8Bytes } from '../json.ts';
-import type { Skill } from './skill.ts';
+import type { Skill, TreeSkill } from './skill.ts';
 
 export interface PromptBudget {
   /** Bytes that the chosen skills' bodies may take together. */
@@ -18,7 +18,11 @@ export interface SkillPrompt {
  * An agent's system prompt with its skills (design section 7, seed 000): bodies of the chosen ones as far as the budget goes, in
  * the order of choice; the others by name and description. What did not fit is named, with how to get at it. Pure.
  */
-export function promptWithSkills(system: string, chosen: readonly Skill[], others: readonly Skill[], budget: PromptBudget): SkillPrompt {
+export function promptWithSkills(
+  system: string,
+  { chosen, others, trees }: { readonly chosen: readonly Skill[]; readonly others: readonly Skill[]; readonly trees: readonly TreeSkill[] },
+  budget: PromptBudget,
+): SkillPrompt {
   const parts = [system];
   const left: string[] = [];
   let room = budget.promptBytes;
@@ -34,7 +38,8 @@ export function promptWithSkills(system: string, chosen: readonly Skill[], other
       parts.push(`${what}(Its instructions, ${bytes} bytes, did not fit in here. Read them with load_skill before you do what it is for.)`);
     }
   }
-  if (others.length > 0) parts.push(listOf(others, budget.listBytes));
+  if (others.length > 0) parts.push(listOf(OTHERS_HEAD, others, budget.listBytes, ({ name, description }) => `- ${name}: ${description}`));
+  if (trees.length > 0) parts.push(listOf(TREES_HEAD, trees, budget.listBytes, treeLine));
   return { text: parts.join('\n\n'), left };
 }
 
@@ -48,15 +53,23 @@ function bodyOf(skill: Skill): string {
 export const isCode = (skill: Skill, path: string): boolean =>
   (skill.kind === 'handler' && path === skill.handler) || (skill.kind === 'tree' && path === skill.tree.file);
 
-const LIST_HEAD =
+const OTHERS_HEAD =
   '# Other skills\n\nInstructions for certain tasks. When a task is one of these, read the instructions with load_skill first. What stands here ' +
   'only describes them.';
 
-function listOf(skills: readonly Skill[], maxBytes: number): string {
+const TREES_HEAD = '# Procedures\n\nFixed procedures, each run as a whole by run_bt_skill. What stands here only describes them.';
+const INPUTS_CHARACTERS = 1_000;
+
+function treeLine({ name, description, tree }: TreeSkill): string {
+  const inputs = JSON.stringify(tree.inputs);
+  return `- ${name}: ${description} Inputs: ${inputs.length > INPUTS_CHARACTERS ? Object.keys(tree.inputs).join(', ') : inputs}`;
+}
+
+function listOf<Item extends Skill>(head: string, skills: readonly Item[], maxBytes: number, lineOf: (skill: Item) => string): string {
   const lines: string[] = [];
-  let room = maxBytes - utf8Bytes(LIST_HEAD);
+  let room = maxBytes - utf8Bytes(head);
   for (const [index, skill] of skills.entries()) {
-    const line = `- ${skill.name}: ${skill.description}`;
+    const line = lineOf(skill);
     room -= utf8Bytes(line) + 1;
     if (room < 0) {
       const names = skills.slice(index).map(({ name }) => name);
@@ -66,5 +79,5 @@ function listOf(skills: readonly Skill[], maxBytes: number): string {
     }
     lines.push(line);
   }
-  return `${LIST_HEAD}\n\n${lines.join('\n')}`;
+  return `${head}\n\n${lines.join('\n')}`;
 }

@@ -134,6 +134,7 @@ describe('what the API answers is what the document says', () => {
     ['get', '/policy', '/policy', undefined, 200],
     ['get', '/policy/history', '/policy/history', undefined, 200],
     ['get', '/tools', '/tools', undefined, 200],
+    ['get', '/skills', '/skills', undefined, 200],
     ['get', '/health', '/health', undefined, 200],
     ['get', '/openapi.json', '/openapi.json', undefined, 200],
     ['get', '/', '/', undefined, 200],

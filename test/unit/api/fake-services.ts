@@ -8,6 +8,7 @@ import { parseApprovalId, runIdFrom, suspensionIdOf } from '../../../lib/core/id
 import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
 import { type Run, runSchema } from '../../../lib/core/loop/run.ts';
 import { noUsage } from '../../../lib/core/loop/usage.ts';
+import type { SkillCatalogue } from '../../../lib/core/skills/skill.ts';
 
 /** The token that opens every suspension of the fake. */
 export const TOKEN = 'ab'.repeat(32);
@@ -154,6 +155,31 @@ const tool = defineTool({
   effectTags: ['fs.read'],
 });
 
+const skills: SkillCatalogue = {
+  v: 1,
+  skills: [
+    {
+      kind: 'prompt',
+      name: 'house-style',
+      description: 'How texts are written here.',
+      file: 'skills/house-style/SKILL.md',
+      body: 'The body is not shown in lists.',
+      requires: [],
+      constraints: { guard: { max_tool_calls: 2 } },
+      files: [{ path: 'references/words.md', bytes: 12, text: 'never shown' }],
+    },
+  ],
+  reports: [
+    { file: 'skills/house-style/SKILL.md', name: 'house-style', status: 'accepted', problems: [], warnings: [] },
+    {
+      file: 'skills/broken/SKILL.md',
+      status: 'rejected',
+      problems: [{ file: 'skills/broken/SKILL.md', line: 3, reason: 'description: there is none' }],
+      warnings: [],
+    },
+  ],
+};
+
 /** Use cases and stores in memory that keep the promises of `ApiServices` and nothing more. */
 export function fakeServices(): FakeServices {
   const store: FakeServices['store'] = { runs: [], suspensions: [], events: [], policies: new Map() };
@@ -230,6 +256,7 @@ export function fakeServices(): FakeServices {
         : { state: 'wrong' },
     linksDecide: true,
     tools: () => [tool],
+    skills: () => skills,
     clock: { now: () => NOW },
     logger: { debug() {}, info() {}, warn() {}, error: (...line) => services.logged.push(line) },
     version: '0.0.0-test',

@@ -76,8 +76,8 @@ async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
   for (const call of open) {
     const verdict = outcome.verdicts.get(call.callId);
     if (!verdict) throw new HandrailError('INTERNAL', `the guard gave no verdict on ${call.callId}`);
-    // A call that goes on passing is not told again at every stage of its batch.
-    if (!call.counted || verdict.verdict !== 'allow')
+    // A call that goes on passing is not told again at every stage of its batch, but it is once people have decided.
+    if (!call.counted || verdict.verdict !== 'allow' || step.before.plan?.next === 'suspend')
       emit(step, 'guard.decision', open.length > DETAILED_CALLS ? shortOf(verdict) : verdict.event);
     if (verdict.counted) call.counted = true;
     if (verdict.verdict === 'ask' || (verdict.verdict === 'allow' && isQuestion(step, call))) asked.push(call);

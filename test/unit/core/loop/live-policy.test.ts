@@ -64,6 +64,25 @@ describe('a live policy', () => {
     expect(JSON.stringify(rig.prompts[1]?.messages)).toContain('GUARD_DENIED');
   });
 
+  it('and what a person approved are decisions like any, each in the event log', async () => {
+    const rig = new LoopRig({
+      config: { constraints: { guard: { tool_policy: { look: 'confirm' } } } },
+      turns: [{ calls: [['look', {}]] }, 'done'],
+    });
+    const { runId } = await rig.run();
+    const [approvalId = ''] = await rig.pending(runId);
+    await rig.decide([{ approvalId, decision: 'approve' }]);
+    await rig.settle(runId);
+    const events = await rig.stores.runs.readEvents({ tenant: 't1', runId }, 0);
+    const decisions = events.flatMap(({ type, data }) =>
+      type === 'guard.decision' ? [[data['decision'], data['checker'], data['reason']]] : [],
+    );
+    expect(decisions).toEqual([
+      ['PENDING', 'tool_policy', 'tool policy: "look" is confirm (app)'],
+      ['ALLOW', 'confirm', 'a person approved it'],
+    ]);
+  });
+
   it('asks a person about what needed none before', async () => {
     const { rig, run } = await runWith({ turns: [twoLooks, 'done'] }, async (at, call) => {
       if (call === 1) await set(at, { tool_policy: { look: 'confirm' } });

@@ -7,6 +7,7 @@ import { health } from './routes/health.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { getPolicy, listPolicyHistory, putPolicy } from './routes/policy.ts';
 import { cancelRun, getRun, listRuns, startRun } from './routes/runs.ts';
+import { startSkillRun } from './routes/skill-runs.ts';
 import { listSkills } from './routes/skills.ts';
 import { listTools } from './routes/tools.ts';
 
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   listPolicyHistory,
   listTools,
   listSkills,
+  startSkillRun,
   consoleRoot,
   consoleScriptFile,
   consoleStyleFile,

@@ -1,3 +1,4 @@
+import type { RunCost } from '../core/cost/run-cost.ts';
 import type { LinkCheck } from '../core/guard/approvals/link.ts';
 import type { PolicyChange } from '../core/guard/change-policy.ts';
 import type { Constraints, GuardConstraints } from '../core/guard/constraints.ts';
@@ -23,6 +24,8 @@ export interface StartRunRequest extends Caller {
   readonly agent?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly skills?: readonly string[] | undefined;
+  /** A tree skill that runs in place of an agent. Errors: NOT_FOUND, INVALID_ARGUMENTS. */
+  readonly tree?: { readonly skill: string; readonly inputs: JsonObject } | undefined;
   readonly constraints?: Constraints | undefined;
   readonly idempotencyKey?: string | undefined;
 }
@@ -65,6 +68,8 @@ export interface ApiServices {
   readonly deployedGuard: GuardConstraints;
   /** The tenant that may change the deployment's policy; undefined = none may. */
   readonly operatorTenant: string | undefined;
+  /** What a run has cost so far. */
+  costOf(run: Run): RunCost;
   tools(): readonly ToolDefinition[];
   skills(): SkillCatalogue;
   readonly clock: Pick<Clock, 'now'>;

@@ -135,6 +135,8 @@ describe('what the API answers is what the document says', () => {
     ['get', '/policy/history', '/policy/history', undefined, 200],
     ['get', '/tools', '/tools', undefined, 200],
     ['get', '/skills', '/skills', undefined, 200],
+    ['post', '/skills/{name}/runs', '/skills/release-check/runs', { inputs: { version: '1.0.0' } }, 202],
+    ['post', '/skills/{name}/runs', '/skills/release-check/runs', { input: {} }, 400],
     ['get', '/health', '/health', undefined, 200],
     ['get', '/openapi.json', '/openapi.json', undefined, 200],
     ['get', '/', '/', undefined, 200],

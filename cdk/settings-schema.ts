@@ -10,17 +10,15 @@ const LOG_DAYS = [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 
 /** `tool-code=20,reason=50`, or the same as an object: executions set aside for a function, which are also its limit. */
 const reservedConcurrency = z
-  .union([
-    z.record(z.string(), count(10_000)),
-    z.string().transform((text, context) => {
-      const pairs = text.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
-      const parsed = z.array(z.tuple([z.string().min(1), count(10_000)])).safeParse(pairs);
-      if (parsed.success) return Object.fromEntries(parsed.data);
-      context.addIssue({ code: 'custom', message: 'is written like tool-code=20,reason=50' });
-      return z.NEVER;
-    }),
-  ])
+  .unknown()
+  .transform((value) => (typeof value === 'string' ? pairsIn(value) : value))
+  .pipe(z.record(z.string(), count(10_000), { error: 'is written like tool-code=20,reason=50' }))
   .default({});
+
+function pairsIn(text: string): unknown {
+  const pairs = text.split(',').map((pair) => pair.split('=').map((part) => part.trim()));
+  return pairs.every((pair) => pair.length === 2) ? Object.fromEntries(pairs) : text;
+}
 
 /** What a deployment is made from, besides `handrail.config.yaml`. Documented in docs/deploy.md, which a test compares with this. */
 export const settingsSchema = z.strictObject({

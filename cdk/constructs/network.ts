@@ -1,4 +1,4 @@
-import { Fn, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import type { Deployment } from './deployment.ts';
@@ -10,7 +10,7 @@ export type NetworkProps = Pick<Deployment, 'key' | 'settings'>;
 /** Nothing connects to it, so it may be the same in every account. Room for two subnets of 128 addresses. */
 const ADDRESSES = '10.64.0.0/24';
 /** Each function has its interfaces in both zones, so that one may fail. */
-const ZONES = 2;
+export const ZONES = 2;
 
 /**
  * Where files are read and code is run: subnets in two zones with no route but to each other. There is no internet
@@ -27,8 +27,7 @@ export class Network extends Construct {
     super(scope, id);
     const vpc = new ec2.Vpc(this, 'Vpc', {
       ipAddresses: ec2.IpAddresses.cidr(ADDRESSES),
-      // By position, so that no look-up with credentials is needed.
-      availabilityZones: Array.from({ length: ZONES }, (_, zone) => Fn.select(zone, Fn.getAzs())),
+      maxAzs: ZONES,
       subnetConfiguration: [{ name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED, cidrMask: 25 }],
       natGateways: 0,
       createInternetGateway: false,

@@ -32,8 +32,8 @@ export function observedRuns(runs: RunStore, observer: Observer): RunStore {
     async commit(run, condition) {
       const outcome = await runs.commit(run, condition);
       const before = loaded.get(keyOf(run));
-      loaded.delete(keyOf(run));
       if (outcome.committed && before?.step === condition.step) {
+        loaded.delete(keyOf(run));
         observer.measured(metricsOf(before, run));
         observer.happened(run, run.events);
       }

@@ -36,6 +36,8 @@ export function createCli(context: CliContext = processContext()): Commander {
   addRunsCommands(cli, context);
   addApprovalCommands(cli, context);
   addPolicyCommands(cli, context);
+  addSkillCommands(cli, context);
+  addTreeCommands(cli, context);
   addServerCommands(cli, context);
   return cli;
 }
@@ -135,6 +137,34 @@ function addPolicyCommands(cli: Commander, context: CliContext): void {
   add('unset <tool>', 'return to what the configuration says').action(
     act(context, async () => (await import('./commands/policy.ts')).unsetPolicy),
   );
+}
+
+function addSkillCommands(cli: Commander, context: CliContext): void {
+  const skills = cli.command('skills').description('skills: "skills check" says what becomes of each, "skills new" makes one');
+  skills
+    .command('check [dir]')
+    .description('every skill below <dir>, or of the configuration: accepted, with warnings, or rejected with file, line and reason')
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/skills.ts')).checkSkills));
+  skills
+    .command('new <name>')
+    .description('a new skill that passes the check, in the first directory of the configuration')
+    .option('--kind <kind>', 'prompt (instructions, the default), handler (a tool) or tree (a fixed procedure)')
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/skills.ts')).newSkill));
+}
+
+function addTreeCommands(cli: Commander, context: CliContext): void {
+  cli
+    .command('tree')
+    .description('trees of skills: "tree show" draws one')
+    .command('show <skill>')
+    .description('the tree as text; with --run, what became of its nodes there')
+    .option('--run <runId>', 'a run that carried it out')
+    .option('--mermaid', 'as a Mermaid flowchart')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/tree.ts')).showTree));
 }
 
 function addServerCommands(cli: Commander, context: CliContext): void {

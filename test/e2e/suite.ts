@@ -207,6 +207,43 @@ export function loopSuite(name: string, start: () => Promise<Runner>): void {
       expect(run.effects).toEqual({ 'fs.read': 1 });
     });
 
+    it('decides equal calls of one batch apart, and refuses one answer for both (R15, R17)', async () => {
+      const runId = await api.start('scenario-same-writes');
+      const [first, second] = await api.approvals(runId, 2);
+      expect(first.approvalId).not.toBe(second.approvalId);
+      expect((await api.call('POST', '/approvals', { decision: 'approve' })).status).toBe(400);
+      const answers = await Promise.all([
+        api.call('POST', `/approvals/${first.approvalId}`, { decision: 'approve' }),
+        api.call('POST', `/approvals/${second.approvalId}`, { decision: 'reject' }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect(await api.ended(runId)).toMatchObject({ status: 'succeeded', effects: { 'fs.write': 1 } });
+    });
+
+    it('asks for each round of one run, and brings each its own result (R11)', async () => {
+      const runId = await api.start('scenario-two-rounds');
+      for (const path of ['first.md', 'second.md']) {
+        const approval = await api.until(`the approval of ${path}`, async () =>
+          (await api.approvals(runId, 1)).find((pending) => pending.arguments.path === path),
+        );
+        await api.call('POST', `/approvals/${approval.approvalId}`, { decision: 'approve' });
+      }
+      expect((await api.ended(runId)).answer).toMatch(/^Second: [\s\S]*second\.md/);
+    });
+
+    it('dispatches one of three parallel calls when one is left (R61)', async () => {
+      const run = await api.ended(await api.start('scenario-three-looks', { constraints: { guard: { max_tool_calls: 1 } } }));
+      expect(run).toMatchObject({ status: 'succeeded', effects: { 'fs.read': 1 } });
+      expect(run.answer.match(/GUARD_DENIED/g)).toHaveLength(2);
+      expect((await api.events(run.runId)).filter(({ type }) => type === 'tool.call.started')).toHaveLength(1);
+    });
+
+    it('lets six runs at once share two places', { timeout: 180_000 }, async () => {
+      const runIds = await Promise.all(Array.from({ length: 6 }, () => api.start('scenario-tool')));
+      const runs = await Promise.all(runIds.map((runId) => api.ended(runId)));
+      expect(runs.map(({ answer }) => answer)).toEqual(runIds.map(() => 'The file says hello\n'));
+    });
+
     it('expires an approval that nobody decides, and goes on', { timeout: 180_000 }, async () => {
       const runId = await api.start('scenario-write');
       await api.approvals(runId, 1);

@@ -253,6 +253,15 @@ describe('replays about approval and resume', () => {
     expect(await server.api.ended(runId)).toMatchObject({ status: 'succeeded', effects: { 'fs.write': 1 } });
   });
 
+  it.each(['', '0', 'false', 'null'])('R25: an answer that looks like nothing is the answer: "%s"', async (answer) => {
+    const { runId, prompts } = await server.play([{ calls: [['ask_user', { question: 'How many?' }]] }, 'done']);
+    const [{ approvalId }] = await server.api.approvals(runId, 1);
+    expect((await decide(approvalId, { decision: 'answer' })).status).toBe(400);
+    expect(await decide(approvalId, { decision: 'answer', answer })).toMatchObject({ status: 200, body: { status: 'answered' } });
+    await server.api.ended(runId);
+    expect(resultsIn(prompts[1])).toMatchObject([{ isError: false, text: answer === '' ? '(no text)' : answer }]);
+  });
+
   it('R27: a click that comes before the token is stored, on a large request', async () => {
     const content = 'ä'.repeat(50_000);
     const { runId } = await server.play([{ calls: [write('a.md', content)] }, 'done']);

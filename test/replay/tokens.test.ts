@@ -73,10 +73,10 @@ describe('replays about task tokens and Step Functions', () => {
 
   it('R37: a model that never stops goes on in new executions and ends at its limit', { timeout: 120_000 }, async () => {
     const { runId } = await server.play((turn) => ({ text: `thought ${turn}`, calls: [['read_file', { path: `nowhere-${turn}` }]] }), {
-      constraints: { max_iterations: 40 },
+      constraints: { max_iterations: 25 },
     });
     const run = await server.api.ended(runId);
-    expect(run).toMatchObject({ status: 'limited', outcome: 'iteration_limit', answer: 'thought 39' });
+    expect(run).toMatchObject({ status: 'limited', outcome: 'iteration_limit', answer: 'thought 24' });
     const executions = new Map<string, number>();
     for (const state of server.states(runId)) {
       const [execution = ''] = state.split('/');

@@ -67,6 +67,8 @@ export function completeNode(step: Step, frame: TreeFrame, path: string, result:
   );
   frame.state = done.state;
   emit(step, 'bt.skill.node.io', {
+    skill: frame.skill,
+    frame: frame.namespace,
     stage: 'completed',
     node: path,
     tool_name: result.metadata.toolName,

@@ -92,6 +92,8 @@ function openNodes(step: Step, frame: TreeFrame, nodes: Extract<Next, { kind: 't
   );
   for (const { open, call, refused } of entries) {
     emit(step, 'bt.skill.node.io', {
+      skill: frame.skill,
+      frame: frame.namespace,
       stage: 'started',
       node: open.path ?? '',
       tool_name: open.tool,

@@ -88,6 +88,8 @@ export const PROGRESS_MS = 5_000;
 /** Workspace (design 6.6): a file, and a session's whole workspace. */
 export const FILE_BYTES = 10 * 1024 * KIB;
 export const WORKSPACE = { bytes: 100 * 1024 * KIB, files: 2_000 } as const;
+/** Outputs too long for a result that a workspace keeps; the oldest goes for a new one. */
+export const KEPT_OUTPUTS = 20;
 export const MEMORY = { valueBytes: 64 * KIB, entries: 1_000 } as const;
 /** Fetching (design 6.6): bytes of a response, decompressed, and redirects followed. */
 export const FETCH = { bytes: 10 * 1024 * KIB, redirects: 5 } as const;

@@ -14,6 +14,7 @@ export function toolContext(over: Partial<ToolContext> = {}): ToolContext {
     timeoutMs: 5_000,
     previousResults: [],
     logger: silentLogger,
+    keepWhole: async () => undefined,
     now: () => Date.UTC(2026, 0, 2),
     ...over,
   };

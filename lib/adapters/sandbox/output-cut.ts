@@ -4,7 +4,8 @@ export class OutputCut {
   readonly #tailLimit: number;
   readonly #head: Buffer[] = [];
   #headBytes = 0;
-  #tail = Buffer.alloc(0);
+  readonly #tail: Buffer[] = [];
+  #tailBytes = 0;
   total = 0;
 
   /** `limit` in bytes of kept output. */
@@ -21,21 +22,30 @@ export class OutputCut {
       this.#headBytes += first.length;
     }
     const rest = chunk.subarray(first.length);
-    if (rest.length >= this.#tailLimit) this.#tail = Buffer.from(rest.subarray(rest.length - this.#tailLimit));
-    else if (rest.length > 0) this.#tail = Buffer.concat([this.#tail, rest]).subarray(-this.#tailLimit);
+    if (rest.length === 0) return;
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
+    while (this.#tail[0] !== undefined && this.#tailBytes - this.#tail[0].length >= this.#tailLimit)
+      this.#tailBytes -= this.#tail.shift()?.length ?? 0;
+  }
+
+  get #end(): Buffer {
+    const tail = Buffer.concat(this.#tail);
+    return tail.subarray(Math.max(0, tail.length - this.#tailLimit));
   }
 
   /** As text; bytes that are not UTF-8 become U+FFFD. */
   text(): string {
-    const left = this.total - this.#headBytes - this.#tail.length;
+    const tail = this.#end;
+    const left = this.total - this.#headBytes - tail.length;
     const head = Buffer.concat(this.#head);
-    if (left === 0) return Buffer.concat([head, this.#tail]).toString();
-    return `${wholeCharacters(head).toString()}\n[… ${left} bytes of output left out …]\n${fromCharacter(this.#tail).toString()}`;
+    if (left === 0) return Buffer.concat([head, tail]).toString();
+    return `${wholeCharacters(head).toString()}\n[… ${left} bytes of output left out …]\n${fromCharacter(tail).toString()}`;
   }
 
   /** The last `bytes` of what was written, as text. */
   end(bytes: number): string {
-    return fromCharacter(Buffer.concat([...this.#head, this.#tail]).subarray(-bytes)).toString();
+    return fromCharacter(Buffer.concat([...this.#head, this.#end]).subarray(-bytes)).toString();
   }
 }
 

@@ -16,7 +16,7 @@ export interface RunnerLimits {
 
 export const RUNNER_LIMITS: RunnerLimits = {
   memoryBytes: 850 * MB,
-  keptOutputBytes: 256 * 1024,
+  keptOutputBytes: 4 * MB,
   outputBytes: 64 * MB,
   fileSystemBytes: 2 * WORKSPACE.bytes,
 };

@@ -33,6 +33,8 @@ export interface ToolContext {
   readonly timeoutMs: number;
   readonly previousResults: readonly PreviousResult[];
   readonly logger: Logger;
+  /** Keeps a long text whole among the session's files: its path there, undefined where there are none or it does not fit. */
+  keepWhole(text: string): Promise<string | undefined>;
   /** ms since 1970. */
   now(): number;
 }
@@ -44,8 +46,11 @@ export interface PartOutcome {
   readonly error?: string;
 }
 
-/** What a handler returns: text, JSON (shown with two-space indent), or the parts of a batch call. Failures are thrown HandrailErrors. */
-export type ToolOutput = { text: string } | { json: unknown } | { parts: readonly PartOutcome[] };
+/**
+ * What a handler returns: text, JSON (shown with two-space indent), or the parts of a batch call. Failures are thrown
+ * HandrailErrors. `source`: the workspace file that it is from, so that no second copy is kept when it is cut.
+ */
+export type ToolOutput = { text: string; source?: string } | { json: unknown; source?: string } | { parts: readonly PartOutcome[] };
 
 export type ToolHandler<Services extends Partial<ToolServices> = Partial<ToolServices>> = (
   args: JsonObject,

@@ -6,8 +6,8 @@ import { ARGUMENTS_BYTES, ESCAPED_ERROR_BYTES, RETRY, STATE_DATA_BYTES } from '.
 import type { Clock } from '../ports/clock.ts';
 import type { Logger } from '../ports/logger.ts';
 import { type Call, type CallFailure, type CallResult, callSchema } from './call.ts';
-import type { ToolContext, ToolHandler, ToolServices } from './category.ts';
-import { failure, failureFrom, processResult, type ResultFacts, type ToolResult } from './result.ts';
+import type { ToolContext, ToolHandler, ToolOutput, ToolServices } from './category.ts';
+import { failure, failureFrom, processResult, type ResultFacts, shownWhole, type ToolResult } from './result.ts';
 import { cleanText, startOf } from './text.ts';
 
 /** All that carrying out a call needs from outside. */
@@ -19,6 +19,8 @@ export interface CallDeps {
   readonly logger: Logger;
   /** Calls back once after `ms`, unless the function it returns is called first. */
   startTimer(ms: number, callback: () => void): () => void;
+  /** Keeps what is too long for a result among the session's files: its path there. Absent where a call has no files. */
+  keepWhole?(call: Call, text: string): Promise<string | undefined>;
   /** The environment gives the call up, such as an engine that stops. */
   readonly signal?: AbortSignal;
 }
@@ -40,7 +42,7 @@ export async function runCall(input: unknown, deps: CallDeps): Promise<CallResul
   const { call } = checked;
   try {
     const output = await underDeadline(call, deps);
-    return { callId: call.callId, result: processResult(output, factsOf(call.tool), call.resultBudget) };
+    return { callId: call.callId, result: await shaped(output, call, factsOf(call.tool), deps) };
   } catch (error) {
     const result = failureFrom(error, factsOf(call.tool));
     const code = result.error?.code ?? 'UNHANDLED';
@@ -50,6 +52,24 @@ export async function runCall(input: unknown, deps: CallDeps): Promise<CallResul
     if (call.idempotent && call.maxRetries > 0 && isRetryable(code)) throw retryError(call.maxRetries, code, result.error?.message ?? '');
     if (code !== 'TIMEOUT' || call.idempotent) return { callId: call.callId, result };
     return { callId: call.callId, result: failure('OUTCOME_UNKNOWN', `outcome unknown: ${result.error?.message}`, factsOf(call.tool)) };
+  }
+}
+
+/** The result within its budget. What is cut stays readable where the call has files: kept whole, or where it came from. */
+async function shaped(output: ToolOutput, call: Call, facts: ResultFacts, deps: CallDeps): Promise<ToolResult> {
+  const result = processResult(output, facts, call.resultBudget);
+  if (!result.metadata.truncated || 'parts' in output) return result;
+  const path = output.source ?? (await keepWhole(shownWhole(output), call, deps));
+  return path === undefined ? result : processResult(output, facts, call.resultBudget, path);
+}
+
+/** A result that cannot be kept is only cut: the call itself went well. */
+async function keepWhole(text: string, call: Call, deps: CallDeps): Promise<string | undefined> {
+  try {
+    return await deps.keepWhole?.(call, text);
+  } catch (error) {
+    deps.logger.error('an output could not be kept', error, { callId: call.callId, tool: call.tool });
+    return undefined;
   }
 }
 
@@ -117,6 +137,7 @@ function contextOf(call: Call, deps: CallDeps, signal: AbortSignal): ToolContext
     timeoutMs,
     previousResults: call.previousResults ?? [],
     logger: deps.logger,
+    keepWhole: (text) => keepWhole(text, call, deps),
     now: () => deps.clock.now(),
   };
 }

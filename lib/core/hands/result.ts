@@ -48,10 +48,16 @@ export interface ResultFacts {
 /**
  * What a handler returned as the result that is fed back: text as it is, JSON with two-space indent, cleaned, and cut to
  * `budget` bytes of JSON-escaped UTF-8 on a character boundary, the note included (seed 004 section 3.4, design 6.2).
+ * `wholeAt`: workspace path where all of it can be read, for the note.
  */
-export function processResult(output: ToolOutput, facts: ResultFacts, budget: number): ToolResult {
+export function processResult(output: ToolOutput, facts: ResultFacts, budget: number, wholeAt?: string): ToolResult {
   if ('parts' in output) return processParts(output.parts, facts, budget);
-  return succeeded('text' in output ? output.text : showJson(output.json), facts, budget);
+  return succeeded(shownWhole(output), facts, budget, wholeAt);
+}
+
+/** An output as text, however long. */
+export function shownWhole(output: Exclude<ToolOutput, { parts: unknown }>): string {
+  return 'text' in output ? output.text : showJson(output.json);
 }
 
 /** A call that came to nothing. `suggestions` default to what the code table advises. */
@@ -76,14 +82,18 @@ export function failureFrom(error: unknown, facts: ResultFacts): ToolResult {
   return failure(code, error.message, facts, error.suggestions);
 }
 
-function succeeded(text: string, facts: ResultFacts, budget: number): ToolResult {
+function succeeded(text: string, facts: ResultFacts, budget: number, wholeAt?: string): ToolResult {
   const clean = cleanText(text);
-  const { text: data, cut } = cutText(clean, budget, cutNote(clean, budget));
+  const { text: data, cut } = cutText(clean, budget, cutNote(clean, budget, wholeAt));
   return { success: true, data, metadata: metadataOf(facts, cut) };
 }
 
-function cutNote(text: string, budget: number): string {
-  return `\n\n... (result too long: ${text.length} characters, cut to ${Math.ceil(budget / 1024)} KiB; ask for less or for a part)`;
+function cutNote(text: string, budget: number, wholeAt: string | undefined): string {
+  const rest =
+    wholeAt === undefined
+      ? 'ask for less or for a part'
+      : `the whole is in the workspace file ${JSON.stringify(cutText(wholeAt, PART_NAME_BYTES, '...').text)}: read it in parts, or run code on it`;
+  return `\n\n... (result too long: ${text.length} characters, cut to ${Math.ceil(budget / 1024)} KiB; ${rest})`;
 }
 
 function metadataOf({ toolName, duration, now }: ResultFacts, truncated: boolean): ToolResult['metadata'] {

@@ -53,6 +53,32 @@ export function startOf(text: string, budget: number): string {
   return text;
 }
 
+/** The longest end of `text` that takes at most `budget` escaped bytes. No character is parted. */
+export function endOf(text: string, budget: number): string {
+  let bytes = 0;
+  let start = text.length;
+  while (start > 0) {
+    const step = start > 1 && (text.codePointAt(start - 2) ?? 0) > 0xffff ? 2 : 1;
+    bytes += escapedCharacter(text.slice(start - step, start));
+    if (bytes > budget) break;
+    start -= step;
+  }
+  return text.slice(start);
+}
+
+/** `text` if it fits `budget` escaped bytes, else its start and its end, which `note` says to be parts; the note is part of the budget. */
+export function cutMiddle(
+  text: string,
+  budget: number,
+  note: (leftOut: number) => string,
+): { readonly text: string; readonly cut: boolean } {
+  if (text.length <= budget && escapedBytes(text) <= budget) return { text, cut: false };
+  const room = Math.max(0, budget - escapedBytes(note(text.length)));
+  const head = startOf(text, Math.ceil(room * 0.6));
+  const tail = endOf(text.slice(head.length), Math.floor(room * 0.4));
+  return { text: `${head}${note(text.length - head.length - tail.length)}${tail}`, cut: true };
+}
+
 /** `text` if it fits `budget` escaped bytes, else its start and a note; the note is part of the budget (seed 004 section 3.4). */
 export function cutText(text: string, budget: number, note: string): { readonly text: string; readonly cut: boolean } {
   if (text.length <= budget && escapedBytes(text) <= budget) return { text, cut: false };

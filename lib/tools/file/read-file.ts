@@ -21,7 +21,7 @@ export const readFile: ToolHandler = async (args, context, services) => {
   const workspace = await serviceOf(services, 'workspaces').open(context);
   if (path !== undefined) {
     const text = decode(await workspace.read(path), encoding, path);
-    return { text: ranged ? linesOf(text, range.start_line ?? 1, range.end_line, path) : text };
+    return { text: ranged ? linesOf(text, range.start_line ?? 1, range.end_line, path) : text, source: path };
   }
   const wanted = paths ?? [];
   const parts: PartOutcome[] = [];

@@ -88,6 +88,32 @@ describe('a call', () => {
     expect(result.metadata.truncated).toBe(true);
   });
 
+  it('says where the whole of a long result lies, kept once, and only if it was cut', async () => {
+    const kept: string[] = [];
+    const keepWhole: CallDeps['keepWhole'] = async ({ callId }, whole) => {
+      kept.push(whole);
+      return `.handrail/output/${callId}`;
+    };
+    const long = rig(async () => ({ text: 'line\n'.repeat(2_000) }), { keepWhole });
+    const { result } = await runCall(call, long.deps);
+    expect(result.data).toContain('the whole is in the workspace file ".handrail/output/c1-0"');
+    expect(jsonBytes(result.data)).toBeLessThanOrEqual(1_002);
+    expect(kept).toEqual(['line\n'.repeat(2_000)]);
+    await runCall(call, rig(async () => ({ text: 'short' }), { keepWhole }).deps);
+    const file = await runCall(call, rig(async () => ({ text: 'x'.repeat(5_000), source: 'big.txt' }), { keepWhole }).deps);
+    expect(file.result.data).toContain('the whole is in the workspace file "big.txt"');
+    expect(kept).toHaveLength(1);
+  });
+
+  it.each([
+    ['cannot', async () => undefined],
+    ['fails to', () => Promise.reject(new Error('disk'))],
+  ])('is only cut where the workspace %s keep it', async (_how, keepWhole) => {
+    const { result } = await runCall(call, rig(async () => ({ text: 'x'.repeat(5_000) }), { keepWhole }).deps);
+    expect(result).toMatchObject({ success: true, metadata: { truncated: true } });
+    expect(result.data).toContain('ask for less or for a part');
+  });
+
   it.each([
     ['a HandrailError', failing(new HandrailError('FILE_NOT_FOUND', 'no a')), 'FILE_NOT_FOUND'],
     ['anything thrown', failing('boom'), 'UNHANDLED'],

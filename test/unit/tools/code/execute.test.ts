@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { HandrailError } from '../../../../lib/core/errors.ts';
+import { processResult } from '../../../../lib/core/hands/result.ts';
+import { RESULT_BYTES } from '../../../../lib/core/limits.ts';
 import type { CodeRequest, CodeResult, CodeRunner } from '../../../../lib/core/ports/code-runner.ts';
 import { code, codeHandlers } from '../../../../lib/tools/code/category.ts';
 import { toolContext } from '../../../support/tool-context.ts';
@@ -49,6 +51,30 @@ test('a script that changes a thousand files does not fill the result with their
   const runner = fakeRunner({ ...RESULT, files: Array.from({ length: 1_000 }, (_, index) => `f${index}`) });
   const output = await codeHandlers['execute_shell']?.({ code: 'x' }, toolContext(), { workspaces, code: runner });
   expect(output).toMatchObject({ json: { files: expect.arrayContaining(['f0', '... and 800 more']) } });
+});
+
+test('long output is shown by its beginning and end, as valid JSON, and kept whole', async () => {
+  const { workspaces } = await givenWorkspaces();
+  const stdout = `first "line"\n${'\u{1F600}x'.repeat(50_000)}\nlast line`;
+  const kept: string[] = [];
+  const keepWhole = async (whole: string): Promise<string> => {
+    kept.push(whole);
+    return 'kept-here';
+  };
+  const context = toolContext({ keepWhole });
+  const runner = fakeRunner({ ...RESULT, stdout, stderr: 'a warning' });
+  const output = await codeHandlers['execute_python']?.({ code: 'x' }, context, { workspaces, code: runner });
+  const { data = '', metadata } = processResult(output ?? { text: '' }, { toolName: 'execute_python', duration: 1, now: 2 }, RESULT_BYTES);
+  expect(metadata.truncated).toBe(false);
+  expect(JSON.parse(data)).toEqual({
+    exitCode: 2,
+    whole: 'kept-here',
+    stdout: expect.stringMatching(/^first "line"\n[\s\S]+\[… \d+ characters left out …\][\s\S]+\nlast line$/),
+    stderr: 'a warning',
+    files: ['a.txt'],
+  });
+  expect(JSON.parse(data).stdout.isWellFormed()).toBe(true);
+  expect(kept).toEqual([`${stdout}\n--- stderr ---\na warning`]);
 });
 
 test('all are effects of code, none may run beside another or be repeated', () => {

@@ -34,7 +34,8 @@ import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import { type CheckerModule, customCheckers } from '../core/guard/custom-checkers.ts';
 import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
-import { runCall } from '../core/hands/lifecycle.ts';
+import { outputKeeper } from '../core/hands/keep-output.ts';
+import { type CallDeps, runCall } from '../core/hands/lifecycle.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
@@ -255,11 +256,18 @@ export function toolLambda<Needs extends Partial<ToolServices>>(
     runCall(event, {
       handlers: byName,
       services: await made(),
+      ...keeper(await made(), category),
       clock,
       logger: observation().logger,
       startTimer,
     }),
   );
+}
+
+/** Nothing is kept where a deployment has no workspaces: what a file would be read from is gone with the call. */
+function keeper({ workspaces }: Partial<ToolServices>, category: Category): Pick<CallDeps, 'keepWhole'> {
+  if (workspaces === undefined || process.env[ENV.workspace] === NO_WORKSPACE) return {};
+  return { keepWhole: outputKeeper(workspaces, [category]) };
 }
 
 function startTimer(ms: number, callback: () => void): () => void {

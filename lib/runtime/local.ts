@@ -29,6 +29,7 @@ import { changePolicy } from '../core/guard/change-policy.ts';
 import { customCheckers } from '../core/guard/custom-checkers.ts';
 import { costLimitPath, unpriced } from '../core/guard/prices.ts';
 import type { ToolServices } from '../core/hands/category.ts';
+import { outputKeeper } from '../core/hands/keep-output.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
@@ -213,6 +214,7 @@ function localSkills({ config, configDirectory, logger }: LocalOptions): LoadedS
 function createEngine(options: LocalOptions, services: LocalServices, skills: LoadedSkills, deps: () => LoopDeps): EmbeddedEngine {
   const { clock, logger } = options;
   const handlers = new Map([...allHandlers, ...skillHandlers(skills, (skill) => skillMeans(skill, services.workspaces, options.web))]);
+  const keepWhole = outputKeeper(services.workspaces, categories);
   return new EmbeddedEngine({
     definition: loopDefinition({
       reasonFunction: `${NAME}-reason`,
@@ -222,7 +224,7 @@ function createEngine(options: LocalOptions, services: LocalServices, skills: Lo
     handlers: {
       reason: (event) => reason(deps(), event),
       suspend: (event) => suspend(deps(), suspendEventSchema.parse(event)),
-      tool: (_functionName, call, signal) => runCall(call, { handlers, services, clock, logger, signal, startTimer }),
+      tool: (_functionName, call, signal) => runCall(call, { handlers, services, clock, logger, signal, startTimer, keepWhole }),
     },
     ...options.engine,
     onClosed: (execution) => {

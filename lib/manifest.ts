@@ -220,6 +220,11 @@ export function skillFunctions({ skills }: Pick<SkillCatalogue, 'skills'>): Func
   return skills.flatMap((skill) => (skill.kind === 'handler' ? [skillFunction(skill)] : []));
 }
 
+/** MB of a function of the product by its name, or by the category of its tools; of a skill's where there is neither. */
+export function functionMemoryMb(categories: readonly Pick<Category, 'name' | 'memoryMb'>[], name: string): number {
+  return [...coreFunctions, ...categories].find((known) => known.name === name)?.memoryMb ?? SKILL_MEMORY_MB;
+}
+
 /** Lambda has 64 characters for a name, of which a deployment's takes up to 25. */
 const SKILL_NAME_CHARACTERS = 32;
 

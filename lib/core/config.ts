@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { awsPricesSchema } from './cost/prices.ts';
 import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.ts';
 import { tenantSchema } from './ids.ts';
 import { APPROVAL_TTL_MS, CONCURRENCY, HISTORY_EVENTS } from './limits.ts';
@@ -85,6 +86,8 @@ export const configSchema = z.strictObject({
   models: z.record(z.string(), modelConfigSchema).default({}),
   /** USD per million tokens, by `<provider>/<model>`. */
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })).default({}),
+  /** What AWS takes, for the cost of runs; by default list prices (docs/cost.md). */
+  aws_prices: awsPricesSchema.prefault({}),
   limits: z
     .strictObject({
       /** An execution's history may grow to this before the run goes on in another; Step Functions ends it at 25,000. */

@@ -56,6 +56,7 @@ import { CONFIG_FILE, ENV, type EnvKey, NO_WORKSPACE, SKILLS_FILE, toolFunctionN
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { observation, observed } from './aws-observation.ts';
+import { costOf } from './cost-of.ts';
 import { readEnvironment } from './env.ts';
 import { networkServices } from './network.ts';
 import { skillMeans } from './skill-means.ts';
@@ -221,6 +222,7 @@ export function apiLambda(): LambdaHandler {
           operatorTenant,
           runs: deps.runs,
           guard: deps.guard,
+          costOf: costOf(deps.config),
           tools: () => deps.registry.getAll(),
           skills: () => deps.skills ?? noSkills,
           clock,

@@ -51,6 +51,7 @@ import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { loadCheckerModules } from './checkers.ts';
+import { costOf } from './cost-of.ts';
 import { DEMO_DIRECTORY, type LocalModelChoice } from './local-model.ts';
 import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
@@ -288,6 +289,7 @@ function apiServices(
     operatorTenant: TENANT,
     runs: deps.runs,
     guard: deps.guard,
+    costOf: costOf(deps.config),
     tools: () => deps.registry.getAll(),
     skills: () => deps.skills ?? noSkills,
     clock: deps.clock,

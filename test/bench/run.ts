@@ -1,5 +1,7 @@
 import { measureBundles } from './bundle-sizes.ts';
+import { measureCost } from './cost.ts';
 import { measureDemo } from './demo.ts';
+import { measurePermits } from './permits.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
 import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
@@ -18,4 +20,6 @@ show('Bundles, bytes', bundles);
 show('Cold import, ms', coldImportMs);
 show('web_fetch against undici alone, ms', await measureWebFetch());
 show('Vectors', { ssrf: await measureSsrfVectors() });
+show('Cost of 1,000 iterations of one call each, USD (docs/cost.md)', await measureCost());
+show('Permits under contention (50 runs; nothing exceeded, nobody starved)', measurePermits());
 process.exit(0);

@@ -67,7 +67,7 @@ export const getRun = defineRoute({
   answer: { status: 200, description: 'The run', schema: runViewSchema },
   async handle({ principal, params }, services) {
     const run = await ownRun(principal, params.runId, services);
-    return runView(run, await openApprovals(run, services));
+    return runView(run, await openApprovals(run, services), services.costOf(run));
   },
 });
 

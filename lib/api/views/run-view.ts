@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type RunCost, runCostSchema } from '../../core/cost/run-cost.ts';
 import { codes } from '../../core/errors.ts';
 import { mergedConstraintsSchema } from '../../core/guard/constraints.ts';
 import { callIdSchema, runIdSchema, sessionIdSchema } from '../../core/ids.ts';
@@ -48,6 +49,7 @@ export const runViewSchema = runSummarySchema
     answer: z.string().optional(),
     error: z.object({ code: z.enum(codes), message: z.string() }).optional(),
     usage: usageSchema,
+    costs: runCostSchema.describe('USD: the model, and what AWS takes by the configured prices; on a laptop, what it would take'),
     effects: z.record(z.string(), z.int()).describe('Effect tag to successful calls'),
     constraints: mergedConstraintsSchema.describe('What holds for the run, and in `origins` which layer each part came from'),
     approvals: z.array(approvalViewSchema).describe('Decisions the run waits for'),
@@ -78,7 +80,7 @@ export function runSummary(run: Run): z.infer<typeof runSummarySchema> {
 }
 
 /** `approvals` are those of the suspension that the run's plan names. */
-export function runView(run: Run, approvals: readonly ApprovalView[]): RunView {
+export function runView(run: Run, approvals: readonly ApprovalView[], costs: RunCost): RunView {
   const root = run.frames[0];
   return {
     ...runSummary(run),
@@ -90,6 +92,7 @@ export function runView(run: Run, approvals: readonly ApprovalView[]): RunView {
     ...(run.answer === undefined ? {} : { answer: run.answer }),
     ...(run.error === undefined ? {} : { error: run.error }),
     usage: run.usage,
+    costs,
     effects: run.effects,
     constraints: run.constraints,
     approvals: approvals.filter((approval) => approval.status === 'pending'),

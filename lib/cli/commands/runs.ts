@@ -117,6 +117,13 @@ function print({ context }: Command, value: unknown): typeof EXIT.ok {
   return EXIT.ok;
 }
 
+/** On a laptop: what it would take there. */
+function awsCost({ costs }: RunView): string {
+  const { transitions, transitionsUsd, lambdaUsd, dynamodbUsd } = costs;
+  const usd = transitionsUsd + lambdaUsd + dynamodbUsd;
+  return usd === 0 ? '' : `${money(usd)} (${transitions} transitions; Lambda and DynamoDB estimated)`;
+}
+
 function describe(run: RunView): string[] {
   const { modelMs, guardMs, queueMs, toolMs, personMs } = run.timings;
   const rows = [
@@ -129,6 +136,7 @@ function describe(run: RunView): string[] {
     ['work', `${run.step} steps, ${run.iterations} iterations, ${run.toolCalls} tool calls`],
     ['tokens', `${run.usage.promptTokens} in, ${run.usage.completionTokens} out${run.usage.estimated ? ' (estimated)' : ''}`],
     ['cost', money(run.cost)],
+    ['AWS', awsCost(run)],
     [
       'time',
       `model ${duration(modelMs)}, tools ${duration(toolMs)}, guard ${duration(guardMs)}, queue ${duration(queueMs)}, people ${duration(personMs)}`,

@@ -11,6 +11,7 @@ import { leaseKey } from './keys.ts';
 import { emit, openCalls, type Step, say, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
 import { completeCall } from './tree-board.ts';
+import { countCall } from './work.ts';
 
 /** Why a call ends without a result of its tool. */
 export function refuse(step: Step, call: Pick<OpenCall, 'tool'>, error: HandrailError): ToolResult {
@@ -59,20 +60,23 @@ export async function observeResults(step: Step, answers: readonly Json[]): Prom
   }
   for (const call of openCalls(frame)) {
     if (call.state !== 'inflight') continue;
-    const result = readAnswer(step, call, byCall.get(call.callId));
+    const { result, failure } = readAnswer(step, call, byCall.get(call.callId));
+    countCall(step.run, call.category, result.metadata.duration, failure);
     const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
     noteCall(frame, call, args, result);
     observe(step, frame, call, result);
   }
 }
 
-function readAnswer(step: Step, call: OpenCall, answer: Json | undefined): ToolResult {
+/** `failure`: what the catchers of the Act map made of a Lambda that failed. */
+function readAnswer(step: Step, call: OpenCall, answer: Json | undefined): { result: ToolResult; failure?: CallFailure['error'] } {
   const success = callResultSchema.safeParse(answer);
-  if (success.success) return success.data.result;
+  if (success.success) return { result: success.data.result };
   const failure = callFailureSchema.safeParse(answer);
   const error: CallFailure['error'] = failure.success ? failure.data.error : { Error: 'Handrail.NoAnswer' };
   const idempotent = step.deps.registry.get(call.tool)?.idempotent ?? false;
-  return outcomeOf({ error }, { tool: call.tool, category: call.category, idempotent, now: step.deps.clock.now() });
+  const result = outcomeOf({ error }, { tool: call.tool, category: call.category, idempotent, now: step.deps.clock.now() });
+  return failure.success ? { result, failure: error } : { result };
 }
 
 /** After a crash of the engine: calls in flight are dispatched again if that does no harm (design 3.2.2, `recover`). */

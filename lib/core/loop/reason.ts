@@ -17,6 +17,7 @@ import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
 import { activeMs, beginStep, emit, type Step, say, setPlan, topFrame, transcript } from './step.ts';
 import { takeDecisions } from './woke.ts';
+import { countPlan } from './work.ts';
 
 /** A loser of the commit starts over; what it then finds ends it, so a few times are enough. */
 const COMMIT_ATTEMPTS = 5;
@@ -52,6 +53,7 @@ async function pass(deps: LoopDeps, event: ReasonEvent): Promise<ReasonOutput | 
       await work(step, event);
       await returnPermits(step);
       step.run.historyEvents += passEvents(step.run);
+      countPlan(step.run);
       const outcome = await commitStep(step);
       if (!outcome.committed) {
         await undoPermits(step);

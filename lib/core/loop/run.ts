@@ -8,6 +8,7 @@ import { frameSchema } from './frames.ts';
 import { planSchema } from './plan.ts';
 import { type RunStatus, runStatuses } from './run-status.ts';
 import { usageSchema } from './usage.ts';
+import { workSchema } from './work.ts';
 
 /** How a run ended, and the status that goes with it (design section 9). */
 export const OUTCOMES = {
@@ -65,6 +66,8 @@ const runProgressShape = {
   /** ms since 1970 after which no new work is begun; undefined while suspended. */
   deadline: z.number().optional(),
   timings: z.object({ modelMs: z.number(), guardMs: z.number(), queueMs: z.number(), toolMs: z.number(), personMs: z.number() }),
+  /** Counted for its cost; absent on runs from before it was. */
+  work: workSchema.optional(),
   /** Events of this commit. They ride in it and are moved to items of their own by the next one. */
   events: z.array(eventSchema),
   updatedAt: z.number(),

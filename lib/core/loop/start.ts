@@ -21,6 +21,7 @@ import { isTerminal } from './run-status.ts';
 import type { Session } from './session.ts';
 import { newTreeFrame } from './tree-frame-start.ts';
 import { noUsage } from './usage.ts';
+import { noWork } from './work.ts';
 
 /** A run whose start was not seen through is looked at by sweep after this, ms. */
 const START_GRACE_MS = 30_000;
@@ -143,6 +144,7 @@ function newRun(deps: StartDeps, request: StartRequest, state: Session['state'])
     stateChanges: {},
     activeMs: 0,
     timings: { modelMs: 0, guardMs: 0, queueMs: 0, toolMs: 0, personMs: 0 },
+    work: noWork(),
     events: [],
     updatedAt: now,
     dueAt: now + START_GRACE_MS,

@@ -1,4 +1,6 @@
 import type { ApiServices, DecideRequest, StartRunRequest } from '../../../lib/api/services.ts';
+import { awsPricesSchema } from '../../../lib/core/cost/prices.ts';
+import { type RunCost, runCost } from '../../../lib/core/cost/run-cost.ts';
 import { type Code, HandrailError } from '../../../lib/core/errors.ts';
 import { type Approval, type Suspension, suspensionSchema } from '../../../lib/core/guard/approvals/suspension.ts';
 import type { MergedConstraints } from '../../../lib/core/guard/constraints.ts';
@@ -87,6 +89,9 @@ export function fakeRun(n: number, over: Partial<Run> = {}): Run {
     ...over,
   } satisfies Run);
 }
+
+/** What a run cost by the default prices, in functions of 256 MB. */
+export const fakeCost = (run: Run): RunCost => runCost(run, { prices: awsPricesSchema.parse({}), memoryMb: () => 256 });
 
 /** The suspension of a run that waits: one approval per tool name. */
 export function fakeSuspension(run: Run, tools: readonly string[], over: Partial<Approval> = {}): Suspension {
@@ -255,6 +260,7 @@ export function fakeServices(): FakeServices {
         ? { state: 'open', by: 'link:0123abcd' }
         : { state: 'wrong' },
     linksDecide: true,
+    costOf: fakeCost,
     tools: () => [tool],
     skills: () => skills,
     clock: { now: () => NOW },

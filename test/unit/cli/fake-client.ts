@@ -3,12 +3,12 @@ import { type RunView, runView } from '../../../lib/api/views/run-view.ts';
 import type { ApiClient, Decision, EventList, ShownEvent } from '../../../lib/cli/client.ts';
 import { HandrailError } from '../../../lib/core/errors.ts';
 import type { Run } from '../../../lib/core/loop/run.ts';
-import { fakeRun, fakeSuspension, NOW } from '../api/fake-services.ts';
+import { fakeCost, fakeRun, fakeSuspension, NOW } from '../api/fake-services.ts';
 
 /** A run view as the API would answer it; one pending approval per tool named. */
 export function fakeView(status: RunView['status'], tools: readonly string[] = [], over: Partial<Run> = {}): RunView {
   const run = fakeRun(1, { status, ...over });
-  return runView(run, tools.length === 0 ? [] : approvalViews(fakeSuspension(run, tools), NOW));
+  return runView(run, tools.length === 0 ? [] : approvalViews(fakeSuspension(run, tools), NOW), fakeCost(run));
 }
 
 export interface FakeClient extends ApiClient {

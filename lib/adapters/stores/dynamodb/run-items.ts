@@ -18,6 +18,7 @@ const RUN_TEXT: ReadonlySet<string> = new Set([
   'effects',
   'stateChanges',
   'timings',
+  'work',
   'events',
   'error',
 ]);

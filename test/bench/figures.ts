@@ -1,8 +1,13 @@
 import { measureBundles } from './bundle-sizes.ts';
+import { measureCost } from './cost.ts';
 import { measureDemo } from './demo.ts';
+import { measureFaults } from './faults.ts';
+import { measureApproval, measureGuard } from './guard.ts';
+import { measureInfra } from './infra.ts';
+import { measurePermits } from './permits.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
-import { measureTrees } from './trees.ts';
+import { measureToolNodes, measureTrees } from './trees.ts';
 import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
 
 /** `npm run -s figures`: one JSON object of what was measured just now. Keys are added, never removed. */
@@ -20,7 +25,34 @@ progress('the web');
 const webFetch = await measureWebFetch();
 const vectors = { ssrf: await measureSsrfVectors() };
 progress('trees');
-const trees = measureTrees();
+const trees = { transitionsPerToolNode: await measureToolNodes(), ...measureTrees() };
+progress('guard and approvals');
+const guard = await measureGuard();
+const approval = await measureApproval();
+progress('faults');
+const faults = await measureFaults();
+progress('cost');
+const { usdPer1000Iterations } = await measureCost();
+const permits = measurePermits();
+progress('the templates');
+const infra = await measureInfra();
 const embedded = { overheadMsPerIteration, demoMs };
-console.log(JSON.stringify({ transitions, bundles, coldImportMs, dynamodb, embedded, webFetch, vectors, trees }));
+console.log(
+  JSON.stringify({
+    transitions,
+    bundles,
+    coldImportMs,
+    dynamodb,
+    embedded,
+    webFetch,
+    vectors,
+    trees,
+    guard,
+    approval,
+    faults,
+    cost: { usdPer1000Iterations },
+    permits,
+    infra,
+  }),
+);
 process.exit(0);

@@ -172,7 +172,16 @@ async function writeScripts(directory: string, options: BundleOptions): Promise<
   for (const [name, model] of Object.entries(options.config.models)) {
     if (model.provider !== 'scripted') continue;
     const text = readFileSync(resolve(options.configDirectory, model.script), 'utf8');
-    await writeFile(join(directory, scriptFile(name)), JSON.stringify(parse(text, { schema: 'core', maxAliasCount: 0 })));
+    await writeFile(join(directory, scriptFile(name)), JSON.stringify(scriptIn(text, model.script)));
+  }
+}
+
+/** As on a laptop: aliases are allowed, but not so many that a small file grows into a large one. */
+function scriptIn(text: string, path: string): unknown {
+  try {
+    return parse(text, { schema: 'core' });
+  } catch (error) {
+    throw new HandrailError('BAD_REQUEST', `${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -23,7 +23,8 @@ export function readYaml(text: string, firstLine: number): ReadYaml {
   const { text: quoted, lines } = quoteColons(text);
   const again = lines.length > 0 ? attempt(quoted, firstLine) : plain;
   if ('failure' in again) {
-    if ('failure' in plain) throw plain.failure;
+    // Lines are the same, and a colon is not what stands in the way.
+    if ('failure' in plain) throw again.failure;
     return plain;
   }
   const warned = lines.map((line) => ({

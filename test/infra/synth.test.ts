@@ -44,4 +44,19 @@ describe('synth without an AWS account', () => {
     },
     MINUTES,
   );
+
+  it.each([
+    ['a stage that there is not', { stage: 'production' }, /^context stage: there is no stage "production"; there are dev, prod\./m],
+    ['a setting that there is not', { logDay: '7' }, /^context logDay: there is no such setting .* did you mean logDays\?/m],
+    ['an account without its region', { account: '123456789012' }, /^context region: is missing/m],
+  ] as [string, Record<string, string>, RegExp][])(
+    'stops at %s, and shows no stack of ours',
+    async (_what, context, message) => {
+      const { code, output } = await synth(context);
+      expect(code).toBe(1);
+      expect(output).toMatch(message);
+      expect(output).not.toContain('    at ');
+    },
+    MINUTES,
+  );
 });

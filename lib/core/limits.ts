@@ -28,6 +28,8 @@ export const INLINE_VALUE_BYTES = 4 * KIB;
 export const ESCAPED_ERROR_BYTES = 1_000;
 /** The text that starts a run: it rides in the run item. Larger data belongs in a file of the workspace. */
 export const INPUT_BYTES = 64 * KIB;
+/** A run's constraints, all layers merged: they ride in the run item as well. */
+export const CONSTRAINTS_BYTES = 16 * KIB;
 /** The answer of a run, which rides in the run item too. A longer one is whole in the transcript. */
 export const ANSWER_BYTES = 48 * KIB;
 /** Body of an API request. */

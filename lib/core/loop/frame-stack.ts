@@ -1,11 +1,14 @@
 import { type Code, HandrailError } from '../errors.ts';
 import type { ToolResult } from '../hands/result.ts';
-import { FRAME_DEPTH } from '../limits.ts';
+import { cleanText, cutText } from '../hands/text.ts';
+import { FRAME_DEPTH, RESULT_BYTES } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import type { Frame } from './frames.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { emit, openCalls, type Step, topFrame } from './step.ts';
 import { completeNode } from './tree-board.ts';
+
+const RESULT_CUT = '\n\n... (the result was too long and is cut here)';
 
 /** Another frame may be pushed (design 3.6: at most 3 deep). */
 export const mayPush = (step: Step): boolean => step.run.frames.length < FRAME_DEPTH;
@@ -40,8 +43,16 @@ export async function endFrame(step: Step, result: ToolResult): Promise<void> {
   });
   if (frame.path !== undefined && parent.kind === 'tree') completeNode(step, parent, frame.path, result);
   const call = openCalls(parent).find(({ callId }) => callId === frame.callId);
-  if (call) observe(step, parent, call, result);
+  if (call) observe(step, parent, call, inResultBudget(result));
   closeBatch(parent);
+}
+
+/** As an observation it is held to what any tool's result is. */
+function inResultBudget(result: ToolResult): ToolResult {
+  const { data, metadata } = result;
+  if (data === undefined) return result;
+  const { text, cut } = cutText(cleanText(data), RESULT_BYTES, RESULT_CUT);
+  return { ...result, data: text, metadata: { ...metadata, truncated: metadata.truncated || cut } };
 }
 
 /** Ends the top frame, which is not the root, with an error. */

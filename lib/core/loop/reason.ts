@@ -3,7 +3,6 @@ import { buildSuspension, type SuspensionOptions } from '../guard/approvals/open
 import { executionName, suspensionIdOf } from '../ids.ts';
 import { STAGE_CALLS, SUSPENSION_TTL_MS } from '../limits.ts';
 import { mustContinue, START_EVENTS, worstCaseEvents } from '../machine/history.ts';
-import { commitStep } from './commit.ts';
 import { decide } from './decide.ts';
 import type { LoopDeps } from './deps.ts';
 import { finishRun } from './finish.ts';
@@ -16,6 +15,7 @@ import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.t
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
 import { activeMs, beginStep, emit, type Step, say, setPlan, topFrame, transcript } from './step.ts';
+import { commitOrEnd } from './too-large.ts';
 import { takeDecisions } from './woke.ts';
 import { countPlan } from './work.ts';
 
@@ -54,13 +54,13 @@ async function pass(deps: LoopDeps, event: ReasonEvent): Promise<ReasonOutput | 
       await returnPermits(step);
       step.run.historyEvents += passEvents(step.run);
       countPlan(step.run);
-      const outcome = await commitStep(step);
+      const { outcome, step: last } = await commitOrEnd(step);
       if (!outcome.committed) {
-        await undoPermits(step);
+        await undoPermits(last);
         return undefined;
       }
-      await afterCommit(deps, step.run, step);
-      return outputOf(deps, step.run, step.history.has(topFrame(step.run).namespace) ? await transcript(step) : undefined);
+      await afterCommit(deps, last.run, last);
+      return outputOf(deps, last.run, last.history.has(topFrame(last.run).namespace) ? await transcript(last) : undefined);
     }
   }
 }

@@ -1,6 +1,5 @@
 import { type RunKey, suspensionIdOf } from '../ids.ts';
 import { wakeCancelled } from './cancel.ts';
-import { commitStep } from './commit.ts';
 import type { LoopDeps } from './deps.ts';
 import { finishRun } from './finish.ts';
 import { currentExecution, keyOf } from './keys.ts';
@@ -8,6 +7,7 @@ import { returnPermits } from './permits.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
 import { beginStep } from './step.ts';
+import { commitOrEnd } from './too-large.ts';
 
 const COMMIT_ATTEMPTS = 5;
 
@@ -28,9 +28,10 @@ export async function settleRun(deps: LoopDeps, key: RunKey, execution: string, 
       cancelled ? { outcome: 'cancelled' } : { outcome: 'error', error: { code: 'INTERNAL', message: why }, inFlight: 'unknown' },
     );
     await returnPermits(step);
-    if (!(await commitStep(step)).committed) continue;
+    const { outcome, step: last } = await commitOrEnd(step);
+    if (!outcome.committed) continue;
     await wakeCancelled(deps, inputs.run, 'settle');
-    return step.run;
+    return last.run;
   }
   return deps.runs.getRun(key);
 }

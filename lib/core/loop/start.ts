@@ -5,8 +5,8 @@ import { type Constraints, mergeConstraints } from '../guard/constraints.ts';
 import { modelIdOf, unpriced } from '../guard/prices.ts';
 import { hashJson, sha256Bytes } from '../hash.ts';
 import { base32, runIdFrom } from '../ids.ts';
-import { type Json, type JsonObject, utf8Bytes } from '../json.ts';
-import { INPUT_BYTES } from '../limits.ts';
+import { type Json, type JsonObject, jsonBytes, utf8Bytes } from '../json.ts';
+import { CONSTRAINTS_BYTES, INPUT_BYTES } from '../limits.ts';
 import { START_EVENTS } from '../machine/history.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
@@ -111,6 +111,17 @@ function newRun(deps: StartDeps, request: StartRequest, state: Session['state'])
     const problem = unpriced(deps.config, modelIdOf(deps.config, agent));
     if (problem !== undefined) throw new HandrailError('BAD_REQUEST', problem, { field: 'constraints.guard.budget.cost_usd' });
   }
+  const constraints = mergeConstraints([
+    { layer: 'app', constraints: appLayer(deps.config) },
+    { layer: 'agent', constraints: agent.constraints },
+    { layer: 'run', constraints: request.constraints ?? {} },
+    ...skills.map((skill) => ({ layer: 'skill' as const, constraints: skill.constraints })),
+    ...treeConstraints(deps, request.tree),
+  ]);
+  if (jsonBytes(constraints) > CONSTRAINTS_BYTES)
+    throw new HandrailError('PAYLOAD_TOO_LARGE', `the constraints of all layers together are over ${CONSTRAINTS_BYTES} bytes`, {
+      field: 'constraints',
+    });
   const { tenant, principal, idempotencyKey, ...body } = request;
   const now = deps.clock.now();
   const runId = runIdFrom(idempotencyKey === undefined ? deps.random.bytes(20) : sha256Bytes(`${tenant}\n${idempotencyKey}`));
@@ -124,13 +135,7 @@ function newRun(deps: StartDeps, request: StartRequest, state: Session['state'])
     principal,
     requestHash: hashJson(JSON.parse(JSON.stringify(body)) as Json),
     createdAt: now,
-    constraints: mergeConstraints([
-      { layer: 'app', constraints: appLayer(deps.config) },
-      { layer: 'agent', constraints: agent.constraints },
-      { layer: 'run', constraints: request.constraints ?? {} },
-      ...skills.map(({ constraints }) => ({ layer: 'skill' as const, constraints })),
-      ...treeConstraints(deps, request.tree),
-    ]),
+    constraints,
     status: 'starting',
     runSeq: 0,
     step: 0,

@@ -21,7 +21,17 @@ export async function readBoard(step: Step, frame: TreeFrame): Promise<Record<st
   return Object.fromEntries(entries.map(([key, entry]) => [key, 'stored' in entry ? (stored.get(key) ?? null) : entry.value]));
 }
 
-/** Sets a value. Over 4 KiB it becomes a message; beyond 1 MB in all the node fails: HandrailError RESOURCE_EXHAUSTED. */
+/** What small values of one frame may take of the run item together: it holds up to three frames, and much else. */
+const INLINE_BYTES = 16 * 1024;
+
+function inlineBytes(frame: TreeFrame, except: string): number {
+  return Object.entries(frame.blackboard).reduce(
+    (sum, [key, entry]) => (key === except || 'stored' in entry ? sum : sum + jsonBytes(entry.value)),
+    0,
+  );
+}
+
+/** Sets a value. Over 4 KiB, or where many small ones are already, it becomes a message; beyond 1 MB in all the node fails: HandrailError RESOURCE_EXHAUSTED. */
 export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Json): void {
   const bytes = jsonBytes(value);
   const others = Object.entries(frame.blackboard).reduce(
@@ -33,7 +43,7 @@ export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Jso
       'RESOURCE_EXHAUSTED',
       `the blackboard would hold over ${BLACKBOARD_BYTES} bytes with "${key}" (${bytes} bytes)`,
     );
-  if (bytes <= INLINE_VALUE_BYTES) frame.blackboard[key] = { value };
+  if (bytes <= INLINE_VALUE_BYTES && inlineBytes(frame, key) + bytes <= INLINE_BYTES) frame.blackboard[key] = { value };
   else {
     say(step, frame, { role: 'value', key, value });
     frame.blackboard[key] = { stored: bytes };
@@ -42,7 +52,8 @@ export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Jso
 
 /** Takes the result of a call of the tree's batch. */
 export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, result: ToolResult): void {
-  if (call.path === undefined) return;
+  // A tree that a deployment took away cannot go on, but its run must still be able to end.
+  if (call.path === undefined || !step.deps.trees?.has(frame.skill)) return;
   if (call.tool === APPROVE_NODE)
     frame.state = decideApproval(
       treeOf(step, frame),

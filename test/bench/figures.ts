@@ -5,10 +5,12 @@ import { measureFaults } from './faults.ts';
 import { measureApproval, measureGuard } from './guard.ts';
 import { measureInfra } from './infra.ts';
 import { measurePermits } from './permits.ts';
+import { measureSandbox } from './sandbox.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
 import { measureToolNodes, measureTrees } from './trees.ts';
-import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
+import { measureSkillVectors, measureVectors } from './vectors.ts';
+import { measureWebFetch } from './web-fetch.ts';
 
 /** `npm run -s figures`: one JSON object of what was measured just now. Keys are added, never removed. */
 const progress = (what: string): void => void (process.stderr.isTTY && process.stderr.write(`measuring ${what} …\n`));
@@ -23,7 +25,11 @@ progress('bundles');
 const { bundles, coldImportMs } = await measureBundles();
 progress('the web');
 const webFetch = await measureWebFetch();
-const vectors = { ssrf: await measureSsrfVectors() };
+progress('vectors');
+const vectors = await measureVectors();
+const skills = { vectors: measureSkillVectors() };
+progress('the sandbox');
+const sandbox = await measureSandbox();
 progress('trees');
 const trees = { transitionsPerToolNode: await measureToolNodes(), ...measureTrees() };
 progress('guard and approvals');
@@ -46,6 +52,8 @@ console.log(
     embedded,
     webFetch,
     vectors,
+    skills,
+    sandbox,
     trees,
     guard,
     approval,

@@ -2,9 +2,11 @@ import { measureBundles } from './bundle-sizes.ts';
 import { measureCost } from './cost.ts';
 import { measureDemo } from './demo.ts';
 import { measurePermits } from './permits.ts';
+import { measureSandbox } from './sandbox.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
-import { measureSsrfVectors, measureWebFetch } from './web-fetch.ts';
+import { measureSkillVectors, measureVectors } from './vectors.ts';
+import { measureWebFetch } from './web-fetch.ts';
 
 /** `npm run bench`: the figures for people, one after another. */
 const show = (title: string, values: object): void => {
@@ -19,7 +21,8 @@ const { bundles, coldImportMs } = await measureBundles();
 show('Bundles, bytes', bundles);
 show('Cold import, ms', coldImportMs);
 show('web_fetch against undici alone, ms', await measureWebFetch());
-show('Vectors', { ssrf: await measureSsrfVectors() });
+show('Vectors', { ...(await measureVectors()), skills: measureSkillVectors() });
+show('Sandboxes, a fresh process for each call (target: shell 150 ms, python 200 ms)', await measureSandbox());
 show('Cost of 1,000 iterations of one call each, USD (docs/cost.md)', await measureCost());
 show('Permits under contention (50 runs; nothing exceeded, nobody starved)', measurePermits());
 process.exit(0);

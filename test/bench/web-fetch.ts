@@ -1,7 +1,6 @@
 import { Agent, request } from 'undici';
 import { createWebClient } from '../../lib/adapters/network/web-client.ts';
 import { htmlToMarkdown } from '../../lib/tools/network/html-to-markdown.ts';
-import { ssrfFaults, ssrfRig, ssrfRows } from '../support/ssrf-vectors.ts';
 import { connectToLoopback, httpServer } from '../support/web-server.ts';
 import { median, round } from './bench-runtime.ts';
 
@@ -51,23 +50,6 @@ export async function measureWebFetch(): Promise<WebFetchFigures> {
     };
   } finally {
     await server.close();
-  }
-}
-
-/** Rows of the SSRF vectors that come out as they should. */
-export async function measureSsrfVectors(): Promise<{ readonly passed: number; readonly total: number; readonly firmFailed: number }> {
-  const rig = await ssrfRig();
-  try {
-    let passed = 0;
-    let firmFailed = 0;
-    for (const row of ssrfRows) {
-      const good = ssrfFaults(row, await rig.run(row)).length === 0;
-      if (good) passed++;
-      else if (row.firm) firmFailed++;
-    }
-    return { passed, total: ssrfRows.length, firmFailed };
-  } finally {
-    await rig.close();
   }
 }
 

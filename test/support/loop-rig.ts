@@ -43,6 +43,8 @@ export interface RigOptions {
   readonly config?: ConfigInput;
   readonly builtIns?: readonly BuiltIn[];
   readonly skills?: SkillCatalogue;
+  /** Of handler skills, by tool name. */
+  readonly skillHandlers?: ReadonlyMap<string, ToolHandler>;
   readonly trees?: readonly TreeSkill[];
   readonly seed?: number;
 }
@@ -104,7 +106,10 @@ export class LoopRig {
         defineTool({ description: 'A tool.', parameters: { type: 'object', additionalProperties: true }, category: 'file', ...definition }),
       ),
     };
-    this.#handlers = new Map(tools.map((tool) => [tool.definition.name, this.#handler(tool)]));
+    this.#handlers = new Map([
+      ...tools.map((tool): [string, ToolHandler] => [tool.definition.name, this.#handler(tool)]),
+      ...(options.skillHandlers ?? []),
+    ]);
     const config = configSchema.parse(options.config ?? {});
     this.deps = {
       runs: this.stores.runs,

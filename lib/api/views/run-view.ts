@@ -4,6 +4,7 @@ import { codes } from '../../core/errors.ts';
 import { mergedConstraintsSchema } from '../../core/guard/constraints.ts';
 import { callIdSchema, runIdSchema, sessionIdSchema } from '../../core/ids.ts';
 import { outcomes, type Run } from '../../core/loop/run.ts';
+import { runConstraints } from '../../core/loop/step.ts';
 import { usageSchema } from '../../core/loop/usage.ts';
 import { schemaNames } from '../schema-names.ts';
 import { type ApprovalView, approvalViewSchema } from './approval-view.ts';
@@ -94,7 +95,7 @@ export function runView(run: Run, approvals: readonly ApprovalView[], costs: Run
     usage: run.usage,
     costs,
     effects: run.effects,
-    constraints: run.constraints,
+    constraints: runConstraints(run),
     approvals: approvals.filter((approval) => approval.status === 'pending'),
     callsInFlight: callsInFlight(run),
     timings: run.timings,

@@ -3,7 +3,7 @@ import { fitEvents } from './event-size.ts';
 import { keyOf, messagePrefix } from './keys.ts';
 import { flightMs } from './permits.ts';
 import { isTerminal } from './run-status.ts';
-import { activeMs, riddenEvents, type Step, topFrame } from './step.ts';
+import { activeMs, riddenEvents, runConstraints, type Step, topFrame } from './step.ts';
 
 /** sweep looks at a run that has not moved for this long beyond what its plan may take, ms. */
 const STALE_MS = 5 * 60_000;
@@ -29,7 +29,7 @@ export async function commitStep(step: Step): Promise<CommitOutcome> {
   run.updatedAt = now;
   run.events = fitEvents(run.events);
   if (isTerminal(run) || run.plan?.next === 'suspend') delete run.deadline;
-  else run.deadline = now + Math.max(0, run.constraints.timeout - run.activeMs);
+  else run.deadline = now + Math.max(0, runConstraints(run).timeout - run.activeMs);
   if (isTerminal(run)) delete run.dueAt;
   else run.dueAt = now + patience(step);
   await deps.runs.write(keyOf(run), run.sessionId, writes, riddenEvents(before));

@@ -15,7 +15,7 @@ import { stageCalls } from './output.ts';
 import { takePermits } from './permits.ts';
 import { recheckCalls } from './recheck.ts';
 import type { Run } from './run.ts';
-import { agentOf, constraintsOf, emit, openCalls, type Step, setPlan, topFrame, transcript } from './step.ts';
+import { agentOf, constraintsOf, emit, openCalls, runConstraints, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
 
 /** Events ride in the run item, which has to stay small: larger batches are told in less detail. */
@@ -133,7 +133,7 @@ function onlyPolicyAsks(verdict: Verdict | undefined): boolean {
 
 /** The frame's own policies with the run's counts: a child's budget and limits are counted in the child. */
 function guarding(run: Run, frame: Frame): MergedConstraints {
-  const { max_tool_calls, budget } = run.constraints.guard;
+  const { max_tool_calls, budget } = runConstraints(run).guard;
   const own = constraintsOf(run, frame);
   return { ...own, guard: { ...own.guard, max_tool_calls, budget } };
 }

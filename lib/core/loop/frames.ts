@@ -54,7 +54,7 @@ const frameBase = {
   iterations: z.int(),
   toolCalls: z.int(),
   usage: usageSchema,
-  /** Absent: the run's. They only tighten. */
+  /** Absent: the run's. They only tighten. Of the root frame they hold for the whole run: skills that it loaded. */
   constraints: mergedConstraintsSchema.optional(),
   /** Key prefix of the messages of this frame's last commit; readers follow `prev` from here. */
   head: z.string().optional(),

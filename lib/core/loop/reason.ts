@@ -14,7 +14,7 @@ import { returnPermits, undoPermits } from './permits.ts';
 import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
-import { activeMs, beginStep, emit, type Step, say, setPlan, topFrame, transcript } from './step.ts';
+import { activeMs, beginStep, emit, runConstraints, type Step, say, setPlan, topFrame, transcript } from './step.ts';
 import { commitOrEnd } from './too-large.ts';
 import { takeDecisions } from './woke.ts';
 import { countPlan } from './work.ts';
@@ -97,7 +97,7 @@ async function work(step: Step, event: ReasonEvent): Promise<void> {
   await absorb(step, event);
   if (run.cancelRequestedAt !== undefined) return finishRun(step, { outcome: 'cancelled' });
   if (run.plan) return;
-  if (activeMs(step) >= run.constraints.timeout) return finishRun(step, { outcome: 'timeout' });
+  if (activeMs(step) >= runConstraints(run).timeout) return finishRun(step, { outcome: 'timeout' });
   if (isHistoryFull(step)) return handOver(step);
   await expireTreeTimeouts(step);
   await decide(step);

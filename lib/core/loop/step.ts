@@ -77,6 +77,9 @@ export function agentOf(deps: Pick<LoopDeps, 'config'>, frame: AgentFrame): Agen
 }
 
 /** What holds in a frame: its own constraints, else the run's. */
+/** What holds for the run as a whole: what it was started with, and what its root frame has taken on since. */
+export const runConstraints = (run: Pick<Run, 'frames' | 'constraints'>): MergedConstraints =>
+  run.frames[0]?.constraints ?? run.constraints;
 export const constraintsOf = (run: Run, frame: Frame): MergedConstraints => frame.constraints ?? run.constraints;
 
 /** An id for a call that is asked for in this step, whichever frame asks. */

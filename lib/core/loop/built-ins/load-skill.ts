@@ -11,7 +11,7 @@ import type { Skill } from '../../skills/skill.ts';
 import { tightened } from '../../skills/tighten.ts';
 import { BUILT_IN, type BuiltIn } from '../built-in.ts';
 import { refuse } from '../observe.ts';
-import { type Step, topFrame } from '../step.ts';
+import { constraintsOf, type Step, topFrame } from '../step.ts';
 
 export const LOAD_SKILL = 'load_skill';
 /** Room for the heading, the list of files and the notes beside a page of text. */
@@ -62,8 +62,7 @@ function read(step: Step, args: JsonObject): string {
   const skill = skillNamed(skills, name);
   if (!skill) throw new HandrailError('INVALID_ARGUMENTS', unknownSkill(skills, name).message);
   const frame = topFrame(step.run);
-  if (frame.constraints) frame.constraints = tightened(frame.constraints, skill.constraints);
-  else step.run.constraints = tightened(step.run.constraints, skill.constraints);
+  if (Object.keys(skill.constraints).length > 0) frame.constraints = tightened(constraintsOf(step.run, frame), skill.constraints);
   if (file !== undefined) return page(fileText(skill, file), offset, `${skill.name}/${file}`);
   const text = page(skill.body, offset, `Skill ${skill.name}`);
   return offset > 0 ? text : `${text}\n\n${notesOn(skill)}`.trimEnd();

@@ -62,6 +62,7 @@ export async function bundleFunctions(options: BundleOptions): Promise<Bundles> 
     banner: { js: REQUIRE_BANNER },
     metafile: true,
     logLevel: 'error',
+    alias: { '@aws-sdk/credential-provider-node': join(root, 'lib/runtime/lambda-credentials.ts') },
     plugins: [checkerModulesPlugin(checkers, configDirectory), skillEntriesPlugin(options)],
   });
   const bundles = await Promise.all(functions.map((spec) => finish(spec, result.metafile, options)));

@@ -8,8 +8,12 @@ import { DEPLOYMENT, type LivePolicy } from '../../../lib/core/guard/policy.ts';
 import { defineTool } from '../../../lib/core/hands/define-tool.ts';
 import { parseApprovalId, runIdFrom, suspensionIdOf } from '../../../lib/core/ids.ts';
 import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
+import { parsePrefix } from '../../../lib/core/loop/keys.ts';
 import { type Run, runSchema } from '../../../lib/core/loop/run.ts';
+import type { Session } from '../../../lib/core/loop/session.ts';
 import { noUsage } from '../../../lib/core/loop/usage.ts';
+import type { MessageWrite } from '../../../lib/core/ports/run-store.ts';
+import type { SessionFiles } from '../../../lib/core/ports/session-files.ts';
 import type { SkillCatalogue } from '../../../lib/core/skills/skill.ts';
 
 /** The token that opens every suspension of the fake. */
@@ -142,7 +146,15 @@ export interface FakeServices extends Omit<ApiServices, 'linksDecide'> {
   readonly started: StartRunRequest[];
   readonly decided: DecideRequest[];
   readonly logged: unknown[];
-  readonly store: { runs: Run[]; suspensions: Suspension[]; events: PlacedEvent[]; policies: Map<string, LivePolicy[]> };
+  readonly store: {
+    runs: Run[];
+    suspensions: Suspension[];
+    events: PlacedEvent[];
+    policies: Map<string, LivePolicy[]>;
+    sessions: Session[];
+    commits: MessageWrite[];
+    files: Map<string, Uint8Array>;
+  };
   /** Thrown by the next use case. */
   failWith: unknown;
   /** What `decide` answers next. */
@@ -187,7 +199,15 @@ const skills: SkillCatalogue = {
 
 /** Use cases and stores in memory that keep the promises of `ApiServices` and nothing more. */
 export function fakeServices(): FakeServices {
-  const store: FakeServices['store'] = { runs: [], suspensions: [], events: [], policies: new Map() };
+  const store: FakeServices['store'] = {
+    runs: [],
+    suspensions: [],
+    events: [],
+    policies: new Map(),
+    sessions: [],
+    commits: [],
+    files: new Map(),
+  };
   const find = (tenant: string, runId: string) => store.runs.find((run) => run.tenant === tenant && run.runId === runId);
   const services: FakeServices = {
     started: [],
@@ -197,6 +217,7 @@ export function fakeServices(): FakeServices {
     failWith: undefined,
     refuse: undefined,
     async startRun(request) {
+      if (request.tree !== undefined && request.tree.skill !== 'release-check') throw new HandrailError('NOT_FOUND', 'there is no such tree skill');
       throwOnce(services);
       services.started.push(request);
       const run = fakeRun(100 + services.started.length, {
@@ -232,6 +253,9 @@ export function fakeServices(): FakeServices {
         const start = query.cursor === undefined ? 0 : query.limit;
         return { items: all.slice(start, start + query.limit), cursor: all.length > start + query.limit ? 'page2' : undefined };
       },
+      listCommits: async (_key, runSeq) => store.commits.filter(({ prefix }) => parsePrefix(prefix)?.runSeq === runSeq),
+      getSession: async ({ tenant, sessionId }) =>
+        store.sessions.find((session) => session.tenant === tenant && session.sessionId === sessionId),
       readEvents: async (_key, after) => store.events.filter((event) => event.step >= after),
     },
     guard: {
@@ -260,6 +284,13 @@ export function fakeServices(): FakeServices {
         ? { state: 'open', by: 'link:0123abcd' }
         : { state: 'wrong' },
     linksDecide: true,
+    async deleteSession({ tenant, sessionId }) {
+      throwOnce(services);
+      const index = store.sessions.findIndex((session) => session.tenant === tenant && session.sessionId === sessionId);
+      if (index === -1) throw new HandrailError('NOT_FOUND', 'there is nothing here that you may see');
+      store.sessions.splice(index, 1);
+    },
+    files: fakeFiles(store.files),
     costOf: fakeCost,
     tools: () => [tool],
     skills: () => skills,
@@ -268,6 +299,29 @@ export function fakeServices(): FakeServices {
     version: '0.0.0-test',
   };
   return services;
+}
+
+/** By `<tenant>/<session>/<path>`. */
+function fakeFiles(files: Map<string, Uint8Array>): SessionFiles {
+  return {
+    async read({ tenant, sessionId }, path) {
+      const found = files.get(`${tenant}/${sessionId}/${path}`);
+      if (!found) throw new HandrailError('FILE_NOT_FOUND', `${path}: there is no such file`);
+      return found;
+    },
+    async write({ tenant, sessionId }, path, data) {
+      const key = `${tenant}/${sessionId}/${path}`;
+      const created = !files.has(key);
+      files.set(key, data);
+      return { bytes: data.byteLength, created };
+    },
+    async list({ tenant, sessionId }) {
+      const own = `${tenant}/${sessionId}/`;
+      const mine = [...files].filter(([key]) => key.startsWith(own));
+      return mine.map(([key, data]) => ({ path: key.slice(own.length), kind: 'file', bytes: data.byteLength, modifiedAt: NOW }));
+    },
+    erase: async () => false,
+  };
 }
 
 function throwOnce(services: FakeServices): void {

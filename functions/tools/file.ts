@@ -1,4 +1,4 @@
-import { toolLambda, workspaceServices } from '../../lib/runtime/aws.ts';
+import { toolLambda, withFileOperations, workspaceServices } from '../../lib/runtime/aws-tools.ts';
 import { file, fileHandlers } from '../../lib/tools/file/category.ts';
 
-export const handler = toolLambda(file, fileHandlers, workspaceServices);
+export const handler = withFileOperations(toolLambda(file, fileHandlers, workspaceServices));

@@ -1,4 +1,4 @@
-import { networkLambdaServices, toolLambda } from '../../lib/runtime/aws.ts';
+import { networkLambdaServices, toolLambda } from '../../lib/runtime/aws-tools.ts';
 import { network, networkHandlers } from '../../lib/tools/network/category.ts';
 
 export const handler = toolLambda(network, networkHandlers, networkLambdaServices);

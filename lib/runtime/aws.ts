@@ -1,24 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { join } from 'node:path';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import * as z from 'zod';
 import { StepFunctionsEngine } from '../adapters/engine/step-functions.ts';
 import { createModel } from '../adapters/models/index.ts';
 import type { ModelContext } from '../adapters/models/provider.ts';
-import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
-import { forgetfulWorkspaces } from '../adapters/sandbox/forgetful-workspaces.ts';
-import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
-import { inProcessHandler } from '../adapters/skills/in-process.ts';
-import { createDynamoClient } from '../adapters/stores/dynamodb/client.ts';
+import { lambdaSessionFiles } from '../adapters/session-files/lambda.ts';
+import { noFiles } from '../adapters/session-files/none.ts';
+import { treeSkillsOf } from '../adapters/skills/tree-skills.ts';
 import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
 import { dynamoLinkStore } from '../adapters/stores/dynamodb/link-store.ts';
-import { dynamoMemoryStore } from '../adapters/stores/dynamodb/memory-store.ts';
 import { oldestPendingMs } from '../adapters/stores/dynamodb/oldest-pending.ts';
-import type { DynamoDeps } from '../adapters/stores/dynamodb/requests.ts';
 import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
 import { createApp } from '../api/app.ts';
 import { bearerAuth } from '../api/auth/bearer.ts';
@@ -33,58 +27,30 @@ import { checkLink } from '../core/guard/approvals/link.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import { type CheckerModule, customCheckers } from '../core/guard/custom-checkers.ts';
-import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
-import { outputKeeper } from '../core/hands/keep-output.ts';
-import { type CallDeps, runCall } from '../core/hands/lifecycle.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
+import { deleteSession } from '../core/loop/delete-session.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
 import { appLayer, startRun } from '../core/loop/start.ts';
 import { sweep } from '../core/loop/sweep.ts';
-import { networkConfigSchema } from '../core/network-config.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
-import { exportedHandler } from '../core/skills/exported-handler.ts';
-import { wantsOf } from '../core/skills/permissions.ts';
-import { type HandlerSkill, noSkills, skillCatalogueSchema } from '../core/skills/skill.ts';
-import { CONFIG_FILE, ENV, type EnvKey, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
+import { noSkills, skillCatalogueSchema } from '../core/skills/skill.ts';
+import { ENV, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
+import { directory, dynamo, environment, type LambdaHandler, lazily, loadDeployed, region, secretReader } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { costOf } from './cost-of.ts';
-import { readEnvironment } from './env.ts';
-import { networkServices } from './network.ts';
-import { skillMeans } from './skill-means.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
 
-/** A Lambda's handler as Node's runtime calls it. */
-export type LambdaHandler = (event: unknown) => Promise<unknown>;
-
 const TENANT_OF_EMULATOR = 'emulator';
-const directory = dirname(fileURLToPath(import.meta.url));
-
-/** Makes what a Lambda needs at its first call, once: a function that cannot start says so in every answer's place. */
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
-}
-
-const environment = <Key extends EnvKey>(...keys: Key[]) => readEnvironment(keys, process.env);
-const region = (): string => process.env['AWS_REGION'] ?? 'us-east-1';
-/** Emulators say where they are by the variables that the SDK reads itself. */
-const dynamo = (tables: DynamoDeps['tables']): DynamoDeps => ({ client: createDynamoClient({ region: region() }), tables, clock, random });
-
-/** All of the configuration, or the part of it that a function is about. */
-async function loadDeployed<Schema extends z.ZodType>(schema: Schema, file = CONFIG_FILE): Promise<z.output<Schema>> {
-  return schema.parse(JSON.parse(await readFile(join(directory, file), 'utf8')));
-}
-
 const loadDeployedConfig = (): Promise<Config> => loadDeployed(configSchema);
 
 /** Stands where a function has no right to the engine; using it is a fault of ours. */
@@ -109,6 +75,7 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
     config,
     ...createTools(configuredCategories(config), builtIns, config.security, skills),
     skills,
+    trees: treeSkillsOf(skills),
     model,
     functionName: (category, tool) => toolFunctionName(prefix, category, tool),
   };
@@ -129,11 +96,6 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
     return { ...(await loopDeps(noEngine, modelsOf(config), functionPrefix)), customCheckers: customCheckers(checkers) };
   });
   return observed(async (event) => reason(await deps(), event));
-}
-
-function secretReader(): (name: string) => Promise<string | undefined> {
-  const secrets = new SecretsManagerClient({ region: region() });
-  return async (name) => (await secrets.send(new GetSecretValueCommand({ SecretId: name }))).SecretString;
 }
 
 /** For the functions that tell people. */
@@ -205,8 +167,9 @@ export function sweepLambda(): LambdaHandler {
 /** The HTTP API. */
 export function apiLambda(): LambdaHandler {
   const handler = lazily(async () => {
-    const { stateMachineArn, target, guardTable } = environment('stateMachineArn', 'target', 'guardTable');
+    const { stateMachineArn, target, guardTable, fileFunction } = environment('stateMachineArn', 'target', 'guardTable', 'fileFunction');
     const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+    const files = fileFunction === NO_WORKSPACE ? noFiles : lambdaSessionFiles(new LambdaClient({ region: region() }), fileFunction);
     const links = dynamoLinkStore(dynamo({ sessions: '', guard: guardTable, memory: '' }));
     const operatorTenant = target === 'emulator' ? TENANT_OF_EMULATOR : deps.config.auth.operator_tenant;
     return lambdaHandler(
@@ -222,6 +185,8 @@ export function apiLambda(): LambdaHandler {
           operatorTenant,
           runs: deps.runs,
           guard: deps.guard,
+          deleteSession: (session) => deleteSession({ ...deps, files }, session),
+          files,
           costOf: costOf(deps.config),
           tools: () => deps.registry.getAll(),
           skills: () => deps.skills ?? noSkills,
@@ -242,73 +207,4 @@ function authOf(config: Config, target: string): AuthStrategy {
     return bearerAuth([{ secret, principal: { tenant: TENANT_OF_EMULATOR, principal: 'emulator:owner', permissions: everyPermission } }]);
   }
   return config.auth.mode === 'jwt' ? jwtAuth({ tenantClaim: config.auth.tenant_claim }) : iamAuth();
-}
-
-/** Step Functions → one call of a category's tools. The function is given what its category needs and nothing else. */
-export function toolLambda<Needs extends Partial<ToolServices>>(
-  category: Category,
-  handlers: Readonly<Record<string, ToolHandler<Needs>>>,
-  services: () => Promise<Needs>,
-): LambdaHandler {
-  const byName: ReadonlyMap<string, ToolHandler> = new Map(
-    category.tools.flatMap(({ name }) => (handlers[name] ? [[name, handlers[name] as ToolHandler]] : [])),
-  );
-  const made = lazily(services);
-  return observed(async (event) =>
-    runCall(event, {
-      handlers: byName,
-      services: await made(),
-      ...keeper(await made(), category),
-      clock,
-      logger: observation().logger,
-      startTimer,
-    }),
-  );
-}
-
-/** Nothing is kept where a deployment has no workspaces: what a file would be read from is gone with the call. */
-function keeper({ workspaces }: Partial<ToolServices>, category: Category): Pick<CallDeps, 'keepWhole'> {
-  if (workspaces === undefined || process.env[ENV.workspace] === NO_WORKSPACE) return {};
-  return { keepWhole: outputKeeper(workspaces, [category]) };
-}
-
-function startTimer(ms: number, callback: () => void): () => void {
-  const timer = setTimeout(callback, ms);
-  return () => clearTimeout(timer);
-}
-
-/** Step Functions → one call of a handler skill, in a function of its own. `module`: its code, as it was bundled. */
-export function skillLambda(tool: HandlerSkill['tool'], module: unknown): LambdaHandler {
-  const made = lazily(async () => {
-    const handler = exportedHandler(module);
-    if (!handler) throw new HandrailError('INTERNAL', `the module of ${tool.name} exports no function, as default or as "handler"`);
-    const wants = wantsOf(tool.permissions);
-    const workspaces = wants.read || wants.write ? (await workspaceServices()).workspaces : undefined;
-    return new Map([[tool.name, inProcessHandler(tool, handler, skillMeans({ tool }, workspaces))]]);
-  });
-  return observed(async (event) =>
-    runCall(event, { handlers: await made(), services: {}, clock, logger: observation().logger, startTimer }),
-  );
-}
-
-export async function workspaceServices(): Promise<Pick<ToolServices, 'workspaces'>> {
-  return { workspaces: await createWorkspaces({ root: environment('workspace').workspace, random, now: clock.now }) };
-}
-
-export async function codeServices(): Promise<Pick<ToolServices, 'workspaces' | 'code'>> {
-  const none = environment('workspace').workspace === NO_WORKSPACE;
-  const root = join(tmpdir(), 'handrail-workspace');
-  const services = none ? { workspaces: forgetfulWorkspaces({ root, random, now: clock.now }) } : await workspaceServices();
-  return { ...services, code: createCodeRunner() };
-}
-
-export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
-  return { memory: dynamoMemoryStore(dynamo({ sessions: '', guard: '', memory: environment('memoryTable').memoryTable })) };
-}
-
-export async function networkLambdaServices(): Promise<ReturnType<typeof networkServices>> {
-  const read = secretReader();
-  return networkServices(await loadDeployed(networkConfigSchema), {
-    apiKey: async (name) => (name === undefined ? undefined : read(name)),
-  });
 }

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Transition } from '../../lib/adapters/engine/embedded.ts';
 import { type ConfigInput, configSchema } from '../../lib/core/config.ts';
 import { silentLogger } from '../../lib/core/ports/logger.ts';
 import type { Model, ModelReply, ModelRequest, RawCall } from '../../lib/core/ports/model.ts';
-import { startLocal } from '../../lib/runtime/local.ts';
+import { type LocalOptions, startLocal } from '../../lib/runtime/local.ts';
 import { systemClock, systemRandom } from '../../lib/runtime/system.ts';
 import { apiClient } from '../e2e/api-client.ts';
 import { brokenPrompt } from './schedule.ts';
@@ -36,9 +36,20 @@ export interface ReplayServer {
   close(): Promise<void>;
 }
 
+export interface ReplayOptions extends Pick<LocalOptions, 'web'> {
+  /** @default the system's */
+  readonly clock?: LocalOptions['clock'];
+  /** Text by path, beside the configuration: skills. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
 /** The whole product in this process, driven over HTTP, with an LLM that the test plays. */
-export async function replayServer(config: ConfigInput = {}): Promise<ReplayServer> {
+export async function replayServer(config: ConfigInput = {}, more: ReplayOptions = {}): Promise<ReplayServer> {
   const directory = await mkdtemp(join(tmpdir(), 'handrail-replay-'));
+  for (const [path, text] of Object.entries(more.files ?? {})) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text);
+  }
   const scripts = new Map<string, { turns: (turn: number) => ReplayTurn | undefined; prompts: ModelRequest[] }>();
   const transitions: Transition[] = [];
   const start = () =>
@@ -48,13 +59,14 @@ export async function replayServer(config: ConfigInput = {}): Promise<ReplayServ
       config: configSchema.parse(config),
       configDirectory: directory,
       choice: { model: { provider: 'scripted', model: 'replay', script: 'none' }, because: 'a replay', demo: false },
-      clock: systemClock,
+      clock: more.clock ?? systemClock,
       random: systemRandom,
       logger: silentLogger,
       environment: {},
       model: replayModel(scripts),
       engine: { waitMs: 20, retryMs: 20, onTransition: (transition) => transitions.push(transition) },
       sweepMs: 200,
+      web: more.web,
     });
   let runtime = await start();
   const connection = () => ({ url: runtime.url, authorization: `Bearer ${runtime.secret}` });

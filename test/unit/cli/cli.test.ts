@@ -87,6 +87,11 @@ test('--json is one JSON value on stdout and nothing else there', async () => {
   expect(JSON.parse((await handrail(['health', '--json'])).out)).toMatchObject({ status: 'ok', url: api.server.url });
 });
 
+test('a run is shown with what it did: its effects, by how often', async () => {
+  const { out } = await handrail(['runs', 'show', fakeRun(1).runId]);
+  expect(out).toMatch(/^effects +fs\.read 2$/m);
+});
+
 test('an error of the API is told with its message, its field and what to do, as JSON too', async () => {
   const people = await handrail(['runs', '--limit', '1000']);
   expect(people.code).toBe(EXIT.failed);

@@ -22,6 +22,8 @@ export const ENV = {
   functionPrefix: 'HANDRAIL_FUNCTION_PREFIX',
   /** Directory that holds the workspaces, one per tenant and session: a mount in AWS, a host directory on an emulator; or `NO_WORKSPACE`. */
   workspace: 'HANDRAIL_WORKSPACE',
+  /** Name of the function that works with sessions' files, for people; or `NO_WORKSPACE`. */
+  fileFunction: 'HANDRAIL_FILE_FUNCTION',
   /** `debug`, `info`, `warn` or `error`. */
   logLevel: 'HANDRAIL_LOG_LEVEL',
   /** `on`: previews of arguments, results and answers are logged. */
@@ -159,10 +161,11 @@ export const coreFunctions = [
     description: 'The HTTP API',
     memoryMb: 512,
     timeoutSeconds: 29,
-    env: [...EVERY, 'sessionsTable', 'guardTable', 'memoryTable', 'stateMachineArn'],
+    env: [...EVERY, 'sessionsTable', 'guardTable', 'memoryTable', 'stateMachineArn', 'fileFunction'],
     tables: {
       sessions: { actions: [...READ, ...WRITE, 'DeleteItem'], indexes: ['byTenant'] },
-      guard: { actions: [...READ, 'PutItem', 'UpdateItem'], indexes: ['byTenant', 'pending'] },
+      // BatchWriteItem: a session that is deleted leaves no suspension.
+      guard: { actions: [...READ, 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['byTenant', 'pending'] },
       memory: { actions: ['GetItem', 'Query'] },
     },
     engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],

@@ -2,7 +2,7 @@ import { ArnFormat, Aws, type Stack } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { FileSystem } from 'aws-cdk-lib/aws-lambda';
-import { type EnvKey, functionName, stateMachineName, type TableName } from '../../lib/manifest.ts';
+import { type EnvKey, functionName, NO_WORKSPACE, stateMachineName, type TableName } from '../../lib/manifest.ts';
 import type { Bundles } from '../bundle.ts';
 import type { Settings } from '../config.ts';
 import type { Tables } from './tables.ts';
@@ -55,6 +55,7 @@ export function environmentValue(stack: Stack, deployment: Deployment, key: EnvK
     stateMachineArn: loopArn(stack, deployment),
     functionPrefix: deployment.settings.name,
     workspace: deployment.settings.workspace,
+    fileFunction: deployment.bundles.has('tool-file') ? functionName(deployment.settings.name, 'tool-file') : NO_WORKSPACE,
     logLevel: deployment.settings.logLevel,
     logText: deployment.settings.logText ? 'on' : 'off',
     apiUrl: undefined,

@@ -72,7 +72,7 @@ function byPath(table: readonly Route[]): Map<string, Route[]> {
   return Map.groupBy(table, (route) => route.path);
 }
 
-/** `/runs/{runId}` → `/runs/:runId` */
+/** `/runs/{runId}` → `/runs/:runId`; a `{path}` at the end takes all that is left, slashes too. */
 function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+  return path.replace(/\{path\}$/, ':path{.+}').replaceAll(/\{(\w+)\}/g, ':$1');
 }

@@ -33,6 +33,17 @@ export async function readFormBody(request: Request): Promise<URLSearchParams> {
   return new URLSearchParams(decode(await readBytes(request)));
 }
 
+/** The body as bytes. Errors: 415 (another content type), PAYLOAD_TOO_LARGE beyond `limit`. */
+export async function readRawBody(request: Request, type: string, limit: number): Promise<Uint8Array> {
+  const sent = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  // The type is asked for so that no form of another page can send one (see `readJsonBody`).
+  if (sent !== type) throw unsupported(`send the file as ${type}`, 'content-type');
+  const encoding = request.headers.get('content-encoding');
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
+    throw unsupported('send the body without content-encoding', 'content-encoding');
+  return readBytes(request, limit);
+}
+
 /** False when there is no content type; throws when it is another than JSON in UTF-8. */
 function checkType(request: Request): boolean {
   const encoding = request.headers.get('content-encoding');
@@ -52,8 +63,8 @@ function unsupported(message: string, field: string): HttpError {
 }
 
 /** Counts while it reads, since a length may be missing or a lie. */
-async function readBytes(request: Request): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > REQUEST_BYTES) throw tooLarge();
+async function readBytes(request: Request, limit = REQUEST_BYTES): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge(limit);
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -64,7 +75,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
     });
     if (done) break;
     length += value.length;
-    if (length > REQUEST_BYTES) throw tooLarge();
+    if (length > limit) throw tooLarge(limit);
     chunks.push(value);
   }
   const bytes = new Uint8Array(length);
@@ -77,8 +88,8 @@ async function readBytes(request: Request): Promise<Uint8Array> {
 }
 
 /** The rest of the body stays unread, so the connection cannot be used again. */
-function tooLarge(): HttpError {
-  return new HttpError('PAYLOAD_TOO_LARGE', `the body is over ${REQUEST_BYTES} bytes`, { field: 'body', headers: { connection: 'close' } });
+function tooLarge(limit: number): HttpError {
+  return new HttpError('PAYLOAD_TOO_LARGE', `the body is over ${limit} bytes`, { field: 'body', headers: { connection: 'close' } });
 }
 
 function decode(bytes: Uint8Array): string {

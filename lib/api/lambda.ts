@@ -24,7 +24,7 @@ export interface GatewayResult {
   readonly headers: Record<string, string>;
   readonly cookies?: string[];
   readonly body: string;
-  readonly isBase64Encoded: false;
+  readonly isBase64Encoded: boolean;
 }
 
 /**
@@ -42,10 +42,15 @@ export function lambdaHandler(app: App): (event: unknown) => Promise<GatewayResu
       statusCode: response.status,
       headers,
       ...(cookies.length > 0 ? { cookies } : {}),
-      body: await response.text(),
-      isBase64Encoded: false,
+      ...(await bodyOf(response)),
     };
   };
+}
+
+/** Files go as they are; everything else is text. */
+async function bodyOf(response: Response): Promise<Pick<GatewayResult, 'body' | 'isBase64Encoded'>> {
+  if (response.headers.get('content-type') !== 'application/octet-stream') return { body: await response.text(), isBase64Encoded: false };
+  return { body: Buffer.from(await response.arrayBuffer()).toString('base64'), isBase64Encoded: true };
 }
 
 /** A response at once for what cannot be a request: a method such as TRACE, a path that no URL can hold. */

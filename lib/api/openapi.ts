@@ -36,7 +36,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
 
 function operationOf(operation: Operation, schemas: Json): Json {
   const parameters = [...parametersOf('path', operation.params), ...parametersOf('query', operation.query), ...ifMatchOf(operation)];
-  const content = operation.body === undefined ? undefined : { 'application/json': { schema: schemaOf(operation.body, 'input', schemas) } };
+  const content = bodyOf(operation, schemas);
   const needs = operation.access === 'public' || operation.access === 'signed-in' ? {} : { 'x-permission': operation.access };
   return {
     operationId: operation.id,
@@ -46,6 +46,11 @@ function operationOf(operation: Operation, schemas: Json): Json {
     ...(content === undefined ? {} : { requestBody: { required: operation.bodyOptional !== true, content } }),
     responses: responsesOf(operation, schemas),
   };
+}
+
+function bodyOf({ body, rawBody }: Operation, schemas: Json): Json | undefined {
+  if (rawBody !== undefined) return { [rawBody]: { schema: { type: 'string', format: 'binary' } } };
+  return body && { 'application/json': { schema: schemaOf(body, 'input', schemas) } };
 }
 
 function parametersOf(place: 'path' | 'query', schema: z.ZodObject | undefined): Json[] {
@@ -78,7 +83,8 @@ function responsesOf(operation: Operation, schemas: Json): Json {
     responses[answer.status] = { ...responseOf(answer, schemas), ...(operation.etag ? { headers: ETAG_HEADER } : {}) };
   for (const [status, codes] of Map.groupBy(errorsOf(operation), (code) => CODES[code].status))
     responses[status] ??= problem(codes.join(', '));
-  if (operation.body !== undefined) responses[415] = problem('The body is not application/json');
+  if (operation.body !== undefined || operation.rawBody !== undefined)
+    responses[415] = problem(`The body is not ${operation.rawBody ?? 'application/json'}`);
   if (ifMatchOf(operation).length > 0) {
     responses[412] = problem('It has been changed since: If-Match names another version');
     responses[428] = problem('If-Match is missing');

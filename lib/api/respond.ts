@@ -35,6 +35,15 @@ export function empty(status: number, headers: ExtraHeaders = {}): Response {
   return make(status, null, { 'content-security-policy': DATA_CSP, ...headers });
 }
 
+/** A file as it is. Never shown as a page: nobody knows what an agent has written. */
+export function bytes(data: Uint8Array): Response {
+  return make(200, new Uint8Array(data), {
+    'content-type': 'application/octet-stream',
+    'content-disposition': 'attachment',
+    'content-security-policy': DATA_CSP,
+  });
+}
+
 /** A page for people: scripts and styles only from files of our own origin, no inline code, no frame. */
 export function page(status: number, html: string, headers: ExtraHeaders = {}): Response {
   return make(status, html, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_CSP, ...headers });
@@ -45,6 +54,6 @@ export function asset(type: 'text/javascript' | 'text/css' | 'image/svg+xml', te
   return make(200, text, { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': DATA_CSP });
 }
 
-function make(status: number, body: string | null, headers: ExtraHeaders): Response {
+function make(status: number, body: string | Uint8Array<ArrayBuffer> | null, headers: ExtraHeaders): Response {
   return new Response(body, { status, headers: { ...COMMON_HEADERS, ...headers } });
 }

@@ -34,6 +34,8 @@ export interface Operation {
   readonly body?: z.ZodType;
   /** A request without a body is as good as `{}`. */
   readonly bodyOptional?: boolean;
+  /** The body is bytes of this media type instead. */
+  readonly rawBody?: string;
   readonly answers: readonly Answer[];
   /** Codes of its own, beyond those that any route may answer. */
   readonly errors?: readonly Code[];

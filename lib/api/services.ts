@@ -10,7 +10,8 @@ import type { Run } from '../core/loop/run.ts';
 import type { Clock } from '../core/ports/clock.ts';
 import type { GuardStore } from '../core/ports/guard-store.ts';
 import type { Logger } from '../core/ports/logger.ts';
-import type { RunStore } from '../core/ports/run-store.ts';
+import type { RunStore, SessionKey } from '../core/ports/run-store.ts';
+import type { SessionFiles } from '../core/ports/session-files.ts';
 import type { SkillCatalogue } from '../core/skills/skill.ts';
 
 /** Who asks and for whom: from authentication alone, never from the request's text. */
@@ -56,7 +57,10 @@ export interface ApiServices {
   cancelRun(request: RunKey & { readonly principal: string }): Promise<Run>;
   /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, FORBIDDEN (self approval). The API reads the outcome from the store. */
   decide(request: DecideRequest): Promise<unknown>;
-  readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents'>;
+  readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents' | 'listCommits' | 'getSession'>;
+  /** Errors: NOT_FOUND, SESSION_BUSY with `runId`. */
+  deleteSession(session: SessionKey): Promise<void>;
+  readonly files: SessionFiles;
   readonly guard: Pick<GuardStore, 'getSuspension' | 'listSuspensions' | 'getPolicy' | 'listKeptPolicies'>;
   /** Whether a link of the approval page is right. */
   checkLink(suspensionId: string, token: string): Promise<LinkCheck>;

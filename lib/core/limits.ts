@@ -87,6 +87,8 @@ export const LOOP_MEMORY = 12;
 export const PREVIEW_CHARACTERS = 500;
 /** Calls over this age show as `tool.call.progress` (seed 004 section 7.3). */
 export const PROGRESS_MS = 5_000;
+/** One file through the API: as base 64, with what is around it, it fits into the 6 MB of a Lambda's answer. */
+export const FILE_TRANSFER_BYTES = 4 * 1024 * KIB;
 /** Workspace (design 6.6): a file, and a session's whole workspace. */
 export const FILE_BYTES = 10 * 1024 * KIB;
 export const WORKSPACE = { bytes: 100 * 1024 * KIB, files: 2_000 } as const;

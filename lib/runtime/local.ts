@@ -6,6 +6,7 @@ import { EmbeddedEngine, type EmbeddedEngineOptions } from '../adapters/engine/e
 import { createModel } from '../adapters/models/index.ts';
 import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
 import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
+import { workspaceSessionFiles } from '../adapters/session-files/workspace.ts';
 import { skillHandlers } from '../adapters/skills/child-handlers.ts';
 import type { LoadedSkills } from '../adapters/skills/load.ts';
 import { treeSkillsOf } from '../adapters/skills/tree-skills.ts';
@@ -34,6 +35,7 @@ import { runCall } from '../core/hands/lifecycle.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
+import { deleteSession } from '../core/loop/delete-session.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
@@ -273,6 +275,7 @@ function apiServices(
   services: LocalServices,
   options: LocalOptions,
 ): ApiServices {
+  const files = workspaceSessionFiles(services.workspaces);
   return {
     startRun: async (request) => {
       // Before the execution can ask for the file: a session's id may follow from the idempotency key.
@@ -289,6 +292,8 @@ function apiServices(
     operatorTenant: TENANT,
     runs: deps.runs,
     guard: deps.guard,
+    deleteSession: (session) => deleteSession({ ...deps, files }, session),
+    files,
     costOf: costOf(deps.config),
     tools: () => deps.registry.getAll(),
     skills: () => deps.skills ?? noSkills,

@@ -20,7 +20,7 @@ const call = (method: string, path: string, secret: string, body?: unknown) =>
 
 const withIds = routes
   // The approval page has its own tests: it answers with pages, and its links are not of a tenant.
-  .filter((route) => route.params !== undefined && !route.page)
+  .filter((route) => /\{(?:runId|approvalId)\}/.test(route.path) && !route.page)
   .map((route): [string, string, (runId: string) => string, unknown] => [
     route.method.toUpperCase(),
     route.path,
@@ -66,4 +66,29 @@ test('a run is started for the tenant of the caller alone', async () => {
 test("a store that returned another tenant's suspension or run would still not be believed", async () => {
   fixture.services.guard.listSuspensions = async () => ({ items: fixture.services.store.suspensions, cursor: undefined });
   expect(JSON.parse((await call('GET', '/approvals', SECRETS.beta)).body).approvals).toEqual([]);
+});
+
+test('a session of another tenant is as one that nobody has, and files of the same session id are others', async () => {
+  const { store } = fixture.services;
+  store.sessions.push({ v: 1, tenant: 'alpha', sessionId: 's-1', createdAt: 1, runSeq: 1, state: { secret: 'of alpha' } });
+  store.files.set('alpha/s-1/report.md', Buffer.from('of alpha'));
+  for (const [method, path] of [
+    ['GET', '/sessions/s-1'],
+    ['DELETE', '/sessions/s-1'],
+    ['GET', '/sessions/s-1/files/report.md'],
+  ] as const) {
+    const foreign = await call(method, path, SECRETS.beta);
+    expect(foreign.status).toBe(404);
+    expect(foreign.body).toBe((await call(method, path.replace('s-1', 's-9'), SECRETS.beta)).body.replaceAll('s-9', 's-1'));
+  }
+  expect(JSON.parse((await call('GET', '/sessions/s-1/files', SECRETS.beta)).body)).toEqual({ entries: [] });
+  await send(
+    fixture.server.port,
+    'PUT',
+    '/sessions/s-1/files/report.md',
+    { ...jsonHeaders(SECRETS.beta), 'content-type': 'application/octet-stream' },
+    'of beta',
+  );
+  expect(Buffer.from(store.files.get('alpha/s-1/report.md') ?? []).toString()).toBe('of alpha');
+  expect(store.sessions).toHaveLength(1);
 });

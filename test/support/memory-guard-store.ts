@@ -41,6 +41,10 @@ export function memoryGuardStore(state: MemoryState, gate: Gate): GuardStore {
         cursor,
       );
     },
+    async eraseSuspension(suspensionId) {
+      await gate('eraseSuspension');
+      state.suspensions.delete(suspensionId);
+    },
     async getPermits() {
       await gate('getPermits');
       return structuredClone(state.permits ?? noPermits);

@@ -3,6 +3,7 @@ import { DEPLOYMENT } from '../../lib/core/guard/policy.ts';
 import { noPermits } from '../../lib/core/hands/permits-item.ts';
 import type { RunKey } from '../../lib/core/ids.ts';
 import { eventKey, type PlacedEvent, placedEventSchema } from '../../lib/core/loop/event.ts';
+import { parsePrefix } from '../../lib/core/loop/keys.ts';
 import type { PlacedMessage } from '../../lib/core/loop/message.ts';
 import { PROGRESS_KEYS, type Run, runSchema } from '../../lib/core/loop/run.ts';
 import { isTerminal } from '../../lib/core/loop/run-status.ts';
@@ -82,6 +83,21 @@ export function memoryRunStore(state: MemoryState, gate: Gate): RunStore {
     async readTranscript(key, head, atLeast, through) {
       await gate('readTranscript');
       return structuredClone(walk(within(state.messages, sessionId(key)), head, atLeast, through));
+    },
+    async listCommits(key, runSeq) {
+      await gate('listCommits');
+      const commits = [...within(state.messages, sessionId(key)).values()].filter(({ prefix }) => parsePrefix(prefix)?.runSeq === runSeq);
+      return structuredClone(commits.sort((a, b) => (a.prefix < b.prefix ? -1 : 1)));
+    },
+    async eraseRun(key) {
+      await gate('eraseRun');
+      state.events.delete(runId(key));
+      state.runs.delete(runId(key));
+    },
+    async eraseSession(key) {
+      await gate('eraseSession');
+      state.messages.delete(sessionId(key));
+      state.sessions.delete(sessionId(key));
     },
     async readEvents(key, after) {
       await gate('readEvents');

@@ -12,5 +12,9 @@ export function forgetfulWorkspaces(options: WorkspacesOptions): Workspaces {
       await rm(options.root, { recursive: true, force: true });
       return (await createWorkspaces(options)).open(session);
     },
+    async erase() {
+      await rm(options.root, { recursive: true, force: true });
+      return false;
+    },
   };
 }

@@ -30,14 +30,30 @@ export async function createWorkspaces(options: WorkspacesOptions): Promise<Work
   const access = options.access ?? (await bestAccess(root));
   const turns = new Turns();
   return {
-    async open({ tenant, sessionId }) {
-      const session = [tenantSchema.safeParse(tenant), sessionIdSchema.safeParse(sessionId)];
-      if (session.some((part) => !part.success)) throw new HandrailError('INVALID_ARGUMENTS', 'not the name of a tenant and a session');
-      const workspace = new LocalWorkspace([tenant, sessionId], { ...options, root, access, turns });
+    async open(session) {
+      const workspace = new LocalWorkspace(namesOf(session), { ...options, root, access, turns });
       await workspace.make();
       return workspace;
     },
+    async erase(session) {
+      const [tenant, sessionId] = namesOf(session);
+      return turns.take(`${tenant}/${sessionId}`, async () => {
+        try {
+          await using top = await openDirectory(root, access);
+          await using parent = await top.enter(tenant);
+          return parent !== undefined && (await removeEntry(parent, sessionId, '.')) !== undefined;
+        } catch (error) {
+          throw workspaceError(error, '.');
+        }
+      });
+    },
   };
+}
+
+function namesOf({ tenant, sessionId }: { tenant: string; sessionId: string }): readonly [string, string] {
+  if (!tenantSchema.safeParse(tenant).success || !sessionIdSchema.safeParse(sessionId).success)
+    throw new HandrailError('INVALID_ARGUMENTS', 'not the name of a tenant and a session');
+  return [tenant, sessionId];
 }
 
 interface Place {

@@ -18,3 +18,13 @@ export const leaseKey = (runId: string, callId: string, attempt: string): string
 export const keyOf = ({ tenant, runId }: RunKey): RunKey => ({ tenant, runId });
 
 export const currentExecution = (run: Pick<Run, 'runId' | 'execution'>): string => executionName(run.runId, run.execution);
+
+/** Parts of a prefix made by {@link messagePrefix}; undefined when it is none. A frame's name may hold anything, so it is read from the end. */
+export function parsePrefix(
+  prefix: string,
+): { readonly frame: string; readonly runSeq: number; readonly step: number; readonly attempt: string } | undefined {
+  const match = /^MSG#(.+)#(\d{6})#(\d{6})#([^#]*)#$/.exec(prefix);
+  if (!match) return undefined;
+  const [, frame = '', runSeq, step, attempt = ''] = match;
+  return { frame, runSeq: Number(runSeq), step: Number(step), attempt };
+}

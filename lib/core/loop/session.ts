@@ -16,6 +16,8 @@ export const sessionSchema = z.object({
   head: z.string().optional(),
   /** What its runs had read until then, as tags of the flow checker; absent = nothing. */
   seen: z.array(z.string()).optional(),
+  /** It is being deleted with all it left: no run may take it any more. */
+  deletingAt: z.number().optional(),
   /** Shared state as of then. */
   state: z.record(z.string(), jsonSchema),
 });

@@ -201,6 +201,10 @@ function seenSoFar(session: Session | undefined, holder: Run | undefined): Pick<
 async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): Promise<Session> {
   for (let attempt = 0; attempt < SESSION_ATTEMPTS; attempt++) {
     const session = await deps.runs.getSession(run);
+    if (session?.deletingAt !== undefined) {
+      await deps.runs.deleteStarting(keyOf(run));
+      throw new HandrailError('CONFLICT', `session ${run.sessionId} is being deleted`, { field: 'sessionId' });
+    }
     if (session?.activeRun === run.runId) return session;
     const holder = session?.activeRun === undefined ? undefined : await deps.runs.getRun({ tenant: run.tenant, runId: session.activeRun });
     if (holder && !isTerminal(holder)) {

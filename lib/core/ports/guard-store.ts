@@ -18,6 +18,7 @@ export interface GuardStore {
   changeSuspension(suspensionId: string, change: SuspensionChange): Promise<ChangeOutcome>;
   /** By tenant, newest first; only those with a pending approval when `pending` (eventually consistent). */
   listSuspensions(tenant: string, query: { pending: boolean; limit: number; cursor?: string }): Promise<Page<Suspension>>;
+  eraseSuspension(suspensionId: string): Promise<void>;
   getPermits(): Promise<Permits>;
   /** Writes `next` if the item's `ver` is still `next.ver - 1`. */
   putPermits(next: Permits): Promise<boolean>;

@@ -79,6 +79,15 @@ export interface RunStore {
     atLeast: number,
     through?: { runSeq: number; step: number },
   ): Promise<PlacedMessage[]>;
+  /**
+   * Every commit of messages that a run of the session wrote, in all frames, by key: those of attempts that lost as well
+   * (`wonCommits` tells them apart), save what a crash left incomplete. For audit: reads the whole session.
+   */
+  listCommits(key: SessionKey, runSeq: number): Promise<MessageWrite[]>;
+  /** Deletes a run and its events, the run last: repeated, it goes on. */
+  eraseRun(key: RunKey): Promise<void>;
+  /** Deletes a session and its messages, the session last. */
+  eraseSession(key: SessionKey): Promise<void>;
   /** Events from step `after` on, in order of key, those of the last commit included. */
   readEvents(key: RunKey, after: number): Promise<PlacedEvent[]>;
   /** By tenant, newest first (eventually consistent). */

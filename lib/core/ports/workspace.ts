@@ -18,4 +18,6 @@ export interface WorkspaceEntry {
 export interface Workspaces {
   /** Makes the directory when absent. */
   open(session: { tenant: string; sessionId: string }): Promise<Workspace>;
+  /** Removes the directory with all it holds; false when there was none. */
+  erase(session: { tenant: string; sessionId: string }): Promise<boolean>;
 }

@@ -43,6 +43,7 @@ beforeAll(async () => {
   ];
   fixture.services.store.suspensions = [fakeSuspension(waiting, ['write_file', 'execute_shell'])];
   fixture.services.store.events = fakeEvents(3);
+  fixture.services.store.sessions = [{ v: 1, tenant: 'alpha', sessionId: 's-1', createdAt: NOW, runSeq: 1, state: { a: [1] } }];
 });
 afterAll(() => fixture.server.close());
 
@@ -119,6 +120,14 @@ describe('what the API answers is what the document says', () => {
     ['get', '/runs/{runId}', `/runs/${fakeRun(2).runId}`, undefined, 200],
     ['get', '/runs/{runId}', `/runs/${fakeRun(8).runId}`, undefined, 404],
     ['get', '/runs/{runId}/events', `/runs/${run}/events?after=2`, undefined, 200],
+    ['get', '/runs/{runId}/export', `/runs/${run}/export`, undefined, 200],
+    ['get', '/sessions/{sessionId}', '/sessions/s-1', undefined, 200],
+    ['get', '/sessions/{sessionId}', '/sessions/s-0', undefined, 404],
+    ['get', '/sessions/{sessionId}/files', '/sessions/s-1/files', undefined, 200],
+    ['get', '/sessions/{sessionId}/files/{path}', '/sessions/s-1/files/none/of/these', undefined, 404],
+    // Not bytes; that a file is written and read is tested with the sessions.
+    ['put', '/sessions/{sessionId}/files/{path}', '/sessions/s-1/files/a.txt', {}, 415],
+    ['delete', '/sessions/{sessionId}', '/sessions/s-0', undefined, 404],
     ['post', '/runs/{runId}/cancel', `/runs/${run}/cancel`, {}, 202],
     ['get', '/approvals', '/approvals', undefined, 200],
     ['get', '/approvals/{approvalId}', `/approvals/${approval}`, undefined, 200],

@@ -29,6 +29,14 @@ export function guardStoreContract(stores: () => StoreSet, can: Abilities = ever
   const dueAt = async ({ suspensionId }: Suspension): Promise<number | undefined> => (await guard().getSuspension(suspensionId))?.dueAt;
 
   describe('opening a suspension', () => {
+    it('erases one, and another stays', async () => {
+      const [gone, stays] = [await opened(['c3-0']), await opened(['c3-0'])];
+      await guard().eraseSuspension(gone.suspensionId);
+      await guard().eraseSuspension(gone.suspensionId);
+      expect(await guard().getSuspension(gone.suspensionId)).toBeUndefined();
+      expect(await guard().getSuspension(stays.suspensionId)).toBeDefined();
+    });
+
     it('keeps it whole', async () => {
       const deep = JSON.parse(`${'{"":'.repeat(50)}1e300${'}'.repeat(50)}`);
       const suspension = newSuspension(

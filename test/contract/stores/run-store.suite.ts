@@ -57,6 +57,16 @@ export function runStoreContract(stores: () => StoreSet, can: Abilities = everyt
       expect(await runs().getRun(running)).toBeDefined();
     });
 
+    it('erases a run with its events, and nothing of another', async () => {
+      const [gone, stays] = [await created(), await created()];
+      for (const run of [gone, stays])
+        await runs().write(run, run.sessionId, [], [{ type: 'run.started', at: 1, data: {}, step: 1, key: 'EVT#000001#0#0000' }]);
+      await runs().eraseRun(gone);
+      expect(await runs().getRun(gone)).toBeUndefined();
+      expect(await runs().readEvents(gone, 0)).toEqual([]);
+      expect(await runs().readEvents(stays, 0)).toHaveLength(1);
+    });
+
     it('gives a session to exactly one of many runs that want it', async () => {
       const tenant = newTenant();
       const wanting = Array.from({ length: 5 }, () => newRun(tenant));

@@ -38,6 +38,40 @@ export function transcriptContract(stores: () => StoreSet): void {
       expect(texts(await runs().readTranscript(key, b, 100))).toEqual(['one', 'two', 'observation', 'three']);
     });
 
+    it('of one run are listed with every frame, lost commits and parts of large messages, and no other run', async () => {
+      const key = newKey();
+      const [a, lost, child, b] = [
+        prefixOf(1, 1, 'a'),
+        prefixOf(1, 2, 'x'),
+        prefixOf(1, 2, 'm', 'skill_runtime.s_c1-0'),
+        prefixOf(2, 1, 'c'),
+      ];
+      const large = userMessage('é'.repeat(200_000));
+      await write(key, writeOf(a, undefined, large, assistantMessage('two')), writeOf(lost, a, userMessage('lost')));
+      await write(key, writeOf(child, undefined, userMessage('child')), writeOf(b, a, userMessage('later')));
+      const commits = await runs().listCommits(key, 1);
+      expect(commits.map(({ prefix, prev }) => [prefix, prev])).toEqual([
+        [a, undefined],
+        [lost, a],
+        [child, undefined],
+      ]);
+      expect(commits[0]?.messages).toEqual([large, assistantMessage('two')]);
+      expect(await runs().listCommits(newKey(), 1)).toEqual([]);
+    });
+
+    it('are gone with their session, and those of another session stay', async () => {
+      const [key, other] = [newKey(), { ...newKey(), sessionId: 's-2' }];
+      const many = Array.from({ length: 60 }, (_, n) => prefixOf(1, n + 1, 'a'));
+      await write(key, ...many.map((prefix, n) => writeOf(prefix, many[n - 1], userMessage('x'))));
+      await write(other, writeOf(prefixOf(1, 1, 'a'), undefined, userMessage('stays')));
+      await runs().swapSession({ v: 1, ...key, createdAt: 1, runSeq: 1, state: {}, activeRun: newRunId() }, undefined);
+      await runs().eraseSession(key);
+      await runs().eraseSession(key);
+      expect(await runs().getSession(key)).toBeUndefined();
+      expect(await runs().listCommits(key, 1)).toEqual([]);
+      expect(texts(await runs().readTranscript(other, prefixOf(1, 1, 'a'), 10))).toEqual(['stays']);
+    });
+
     it('leave out the messages of commits that lost, whichever way their attempt sorts', async () => {
       const key = newKey();
       const [a, lostLow, b, lostHigh] = [prefixOf(1, 1, 'm'), prefixOf(1, 2, 'a'), prefixOf(1, 2, 'm'), prefixOf(1, 2, 'z')];

@@ -21,7 +21,10 @@ const KNOWN = { runId: fakeRun(1).runId, approvalId: `${fakeRun(1).runId}-3.c3-0
 const pathOf = (route: Route, ids = KNOWN) => route.path.replaceAll(/\{(\w+)\}/g, (_all, name: 'runId' | 'approvalId') => ids[name]);
 const named = (list: readonly Route[]) => list.map((route): [string, Route] => [`${route.method.toUpperCase()} ${route.path}`, route]);
 const withBody = named(routes.filter((route) => route.body !== undefined));
-const withIds = named(routes.filter((route) => route.params !== undefined && !route.page));
+// Sessions have tests of their own: one may have files before it has a run, so no well-formed id is unknown there.
+const withIds = named(routes.filter((route) => route.params !== undefined && !route.page && !route.path.startsWith('/sessions')));
+/** Node's client sends a body with these only when it is told its length. */
+const bodiless = (route: Route): boolean => route.method === 'get' || route.method === 'delete';
 const guarded = named(routes.filter((route) => route.access !== 'public'));
 const api = named(routes.filter((route) => !route.page));
 
@@ -131,7 +134,7 @@ describe.each(guarded)('%s', (_name, route) => {
       route.method.toUpperCase(),
       `${pathOf(route)}?access_token=${SECRETS.alpha}`,
       headers,
-      route.method === 'get' ? undefined : 'not json',
+      bodiless(route) ? undefined : 'not json',
     );
     expectProblem(answer, 401, 'UNAUTHORIZED');
     expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -146,7 +149,7 @@ describe.each(guarded)('%s', (_name, route) => {
         route.method.toUpperCase(),
         pathOf(route),
         jsonHeaders(SECRETS[permission]),
-        route.method === 'get' ? undefined : '{}',
+        bodiless(route) ? undefined : '{}',
       );
       expectProblem(answer, 403, 'FORBIDDEN');
       expect(JSON.parse(answer.body)).toMatchObject({ permission: route.access });

@@ -217,7 +217,8 @@ export function fakeServices(): FakeServices {
     failWith: undefined,
     refuse: undefined,
     async startRun(request) {
-      if (request.tree !== undefined && request.tree.skill !== 'release-check') throw new HandrailError('NOT_FOUND', 'there is no such tree skill');
+      if (request.tree !== undefined && request.tree.skill !== 'release-check')
+        throw new HandrailError('NOT_FOUND', 'there is no such tree skill');
       throwOnce(services);
       services.started.push(request);
       const run = fakeRun(100 + services.started.length, {

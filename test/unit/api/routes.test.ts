@@ -401,6 +401,27 @@ test('tools are listed without their handlers', async () => {
   ]);
 });
 
+test('shows the skills there are without their texts, and what became of the folders that were rejected', async () => {
+  const { status, json } = await call('GET', '/skills');
+  expect(status).toBe(200);
+  expect(json.skills).toEqual([
+    {
+      name: 'house-style',
+      kind: 'prompt',
+      description: 'How texts are written here.',
+      file: 'skills/house-style/SKILL.md',
+      requires: [],
+      constraints: { guard: { max_tool_calls: 2 } },
+      files: ['references/words.md'],
+    },
+  ]);
+  expect(json.reports.map(({ file, status: state }: { file: string; status: string }) => [file, state])).toEqual([
+    ['skills/house-style/SKILL.md', 'accepted'],
+    ['skills/broken/SKILL.md', 'rejected'],
+  ]);
+  expect(json.reports[1].problems).toEqual([{ file: 'skills/broken/SKILL.md', line: 3, reason: 'description: there is none' }]);
+});
+
 test('HEAD answers as GET would, without the body', async () => {
   expect(await send(fixture.server.port, 'HEAD', '/health')).toMatchObject({
     status: 200,

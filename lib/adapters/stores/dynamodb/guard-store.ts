@@ -17,7 +17,7 @@ import {
 } from './guard-items.ts';
 import { type ItemKey, permitsItemKey, policyItemKey, suspensionItemKey } from './keys.ts';
 import { listByTenant, listKeptPolicies } from './lists.ts';
-import { batchGet, batchPut, conditionalPut, type DynamoDeps, getItem, itemsAt } from './requests.ts';
+import { batchDelete, batchGet, batchPut, conditionalPut, type DynamoDeps, getItem, itemsAt } from './requests.ts';
 import { changeSuspension, tokenKey } from './suspension-change.ts';
 
 /** Leaves room in a 400 KB item (service limit) for tokens and decisions. */
@@ -34,6 +34,7 @@ export function dynamoGuardStore(deps: DynamoDeps): GuardStore {
     openSuspension: (suspension) => openSuspension(deps, suspension),
     changeSuspension: (suspensionId, change) => changeSuspension(deps, suspensionId, change),
     listSuspensions: (tenant, query) => listSuspensions(deps, tenant, query),
+    eraseSuspension: (suspensionId) => batchDelete(deps, table, [suspensionItemKey(suspensionId)]),
     async getPermits() {
       const item = await getItem(deps, table, permitsItemKey);
       return item ? fromPermitsItem(item) : noPermits;

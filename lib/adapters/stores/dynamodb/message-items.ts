@@ -43,6 +43,25 @@ const messageItemSchema = z.object({
   parts: z.int().optional(),
 });
 
+/** The commits of one run that are complete among `items`, which are in order of key. */
+export function fromMessageItems(items: readonly Item[], runSeq: number): MessageWrite[] {
+  const stored = items.map((item) => ({ item, ...fromItem(messageItemSchema, item, new Set()) }));
+  const commits = Map.groupBy(stored, ({ sk }) => /^MSG#.+#\d{6}#\d{6}#[^#]+#(?=\d{3}(?:#p\d{2})?$)/.exec(sk)?.[0] ?? '');
+  return [...commits].flatMap(([prefix, parts]) => {
+    if (prefix === '' || parseMessagePrefix(prefix).runSeq !== runSeq) return [];
+    const messages = Map.groupBy(parts, ({ sk }) => sk.slice(0, prefix.length + 3));
+    const whole = [...messages.values()].every(([first, ...rest], index) => {
+      const isFirst = first?.sk === `${prefix}${String(index).padStart(3, '0')}`;
+      return isFirst && rest.length + 1 === (first.parts ?? 1);
+    });
+    if (!whole) return [];
+    const read = [...messages.values()].map((group) =>
+      parseText(messageSchema, group[0]?.item ?? {}, group.map(({ body }) => body).join('')),
+    );
+    return [{ prefix, prev: parts[0]?.prev, messages: read }];
+  });
+}
+
 /** Follows the chain of commits through items that arrive newest first. */
 export interface ChainWalk {
   /** Messages found so far, newest first. */

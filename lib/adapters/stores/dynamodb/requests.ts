@@ -93,8 +93,27 @@ export async function batchPut(deps: DynamoDeps, table: string, items: readonly 
   for (const chunk of chunks(unique)) await putChunk(deps, table, chunk);
 }
 
-async function putChunk(deps: DynamoDeps, table: string, chunk: readonly Item[]): Promise<void> {
-  let requests: BatchWriteCommandInput['RequestItems'] = { [table]: chunk.map((item) => ({ PutRequest: { Item: item } })) };
+/** Deletes items by key; those that are gone already do no harm. */
+export async function batchDelete(deps: DynamoDeps, table: string, keys: readonly ItemKey[]): Promise<void> {
+  for (let start = 0; start < keys.length; start += BATCH_WRITE_ITEMS)
+    await sendBatch(
+      deps,
+      table,
+      keys.slice(start, start + BATCH_WRITE_ITEMS).map((key) => ({ DeleteRequest: { Key: key } })),
+    );
+}
+
+const putChunk = (deps: DynamoDeps, table: string, chunk: readonly Item[]): Promise<void> =>
+  sendBatch(
+    deps,
+    table,
+    chunk.map((item) => ({ PutRequest: { Item: item } })),
+  );
+
+type WriteRequests = NonNullable<BatchWriteCommandInput['RequestItems']>[string];
+
+async function sendBatch(deps: DynamoDeps, table: string, batch: WriteRequests): Promise<void> {
+  let requests: BatchWriteCommandInput['RequestItems'] = { [table]: batch };
   for (let round = 0; requests && Object.keys(requests).length > 0; round++) {
     if (round > 0) await backOff(deps, round);
     const answer: BatchWriteCommandOutput = await deps.client.send(new BatchWriteCommand({ RequestItems: requests }));

@@ -9,6 +9,7 @@ import { PROGRESS_KEYS, type Run } from '../../../core/loop/run.ts';
 import type { Session } from '../../../core/loop/session.ts';
 import type { CommitCondition, CommitOutcome, RunStore, StepInputs } from '../../../core/ports/run-store.ts';
 import { type Item, itemBytes } from './codec.ts';
+import { erasePartition } from './erase.ts';
 import { placeholders, setOrRemove } from './expression.ts';
 import { fromPermitsItem, fromPolicyItem, fromSuspensionItem } from './guard-items.ts';
 import { permitsItemKey, policyItemKey, RUN, runItemKey, runPk, sessionItemKey, suspensionItemKey } from './keys.ts';
@@ -26,7 +27,7 @@ import {
   itemsAt,
 } from './requests.ts';
 import { fromEventItem, fromRiding, fromRunItem, fromSessionItem, toEventItem, toProgress, toRunItem, toSessionItem } from './run-items.ts';
-import { readTranscript } from './transcript.ts';
+import { listCommits, readTranscript } from './transcript.ts';
 
 /** A session's shared state is in one item of at most 400 KB (service limit), which also holds the rest of it. */
 const SESSION_ITEM_BYTES = 390_000;
@@ -54,6 +55,9 @@ export function dynamoRunStore(deps: DynamoDeps): RunStore {
     requestCancel: (key, at) => requestCancel(deps, key, at),
     postponeRun: (key, step, dueAt) => postponeRun(deps, key, step, dueAt),
     readTranscript: (key, head, atLeast, through) => readTranscript(deps, key, head, atLeast, through),
+    listCommits: (key, runSeq) => listCommits(deps, key, runSeq),
+    eraseRun: (key) => erasePartition(deps, table, runItemKey(key)),
+    eraseSession: (key) => erasePartition(deps, table, sessionItemKey(key)),
     readEvents: (key, after) => readEvents(deps, key, after),
     listRuns: (tenant, query) => listRuns(deps, tenant, query),
     due: (now, limit) => readDue(deps, now, limit),

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { suspensionSchema } from '../../core/guard/approvals/suspension.ts';
+import { jsonBytes } from '../../core/json.ts';
+import { placedEventSchema } from '../../core/loop/event.ts';
+import { exportRun as exportWhole, type RunExport } from '../../core/loop/export-run.ts';
+import { messageSchema } from '../../core/loop/message.ts';
+import { defineRoute } from '../route.ts';
+import { schemaNames } from '../schema-names.ts';
+import { runView, runViewSchema } from '../views/run-view.ts';
+import { ownRun, runParams } from './runs.ts';
+
+/** A page, beside the run itself: within the 6 MB of a Lambda's answer whatever one step adds. */
+const PAGE_BYTES = 3_000_000;
+
+/** What lets somebody answer in another's place stays out of an audit. */
+const exportedSuspensionSchema = suspensionSchema.omit({ tokens: true, links: true, dueAt: true, ttl: true });
+
+export const runExportSchema = z
+  .object({
+    v: z.literal(1),
+    run: runViewSchema,
+    messages: z.array(z.object({ frame: z.string(), step: z.int(), index: z.int(), message: messageSchema })),
+    events: z.array(placedEventSchema),
+    suspensions: z.array(exportedSuspensionSchema).describe('What people were asked and how they decided'),
+    next: z.int().optional().describe('`after` of the next page; absent on the last one'),
+  })
+  .register(schemaNames, { id: 'RunExport' });
+
+export const exportRun = defineRoute({
+  method: 'get',
+  path: '/runs/{runId}/export',
+  id: 'exportRun',
+  summary: 'All that is kept of a run, for audit: messages of all frames, events, decisions',
+  access: 'read',
+  params: runParams,
+  query: z.strictObject({ after: z.coerce.number().int().min(0).max(999_999).default(0).describe('The step to begin at') }),
+  answer: { status: 200, description: 'Whole steps, oldest first', schema: runExportSchema },
+  async handle({ principal, params, query }, services) {
+    const run = await ownRun(principal, params.runId, services);
+    const whole = await exportWhole(services, run);
+    return { v: 1 as const, run: runView(run, [], services.costOf(run)), ...pageFrom(whole, query.after) };
+  },
+});
+
+/** Whole steps from `after` on, as many as fit into a page; one at least. */
+function pageFrom({ messages, events, suspensions }: RunExport, after: number) {
+  const shown = suspensions.map(({ tokens: _tokens, links: _links, dueAt: _dueAt, ttl: _ttl, ...rest }) => rest);
+  const stepOf = (suspensionId: string): number => Number(suspensionId.slice(suspensionId.lastIndexOf('-') + 1));
+  const bytes = new Map<number, number>();
+  const count = (step: number, value: unknown): void => {
+    if (step >= after) bytes.set(step, (bytes.get(step) ?? 0) + jsonBytes(value) + 1);
+  };
+  for (const message of messages) count(message.step, message);
+  for (const event of events) count(event.step, event);
+  for (const suspension of shown) count(stepOf(suspension.suspensionId), suspension);
+  const end = firstBeyond([...bytes].sort(([a], [b]) => a - b));
+  const within = (step: number): boolean => step >= after && step < end;
+  return {
+    messages: messages.filter(({ step }) => within(step)),
+    events: events.filter(({ step }) => within(step)),
+    suspensions: shown.filter(({ suspensionId }) => within(stepOf(suspensionId))),
+    ...(Number.isFinite(end) ? { next: end } : {}),
+  };
+}
+
+/** The step at which the next page begins; infinite when there is none. */
+function firstBeyond(steps: readonly (readonly [step: number, bytes: number])[]): number {
+  let total = 0;
+  for (const [index, [step, size]] of steps.entries()) {
+    total += size;
+    if (index > 0 && total > PAGE_BYTES) return step;
+  }
+  return Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import { runIdSchema, sessionIdSchema } from '../../core/ids.ts';
+import { jsonSchema } from '../../core/json.ts';
+import { isTerminal } from '../../core/loop/run-status.ts';
+import { nextCursorSchema, pagingShape } from '../paging.ts';
+import { empty } from '../respond.ts';
+import { defineRoute, notFound, type Route } from '../route.ts';
+import { schemaNames } from '../schema-names.ts';
+import { signedInAs } from '../signed-in.ts';
+import { runSummary, runSummarySchema } from '../views/run-view.ts';
+
+export const sessionParams = z.strictObject({ sessionId: sessionIdSchema });
+
+const sessionViewSchema = z
+  .object({
+    sessionId: sessionIdSchema,
+    createdAt: z.number(),
+    activeRun: runIdSchema.optional().describe('The run at work, if there is one'),
+    deletingAt: z.number().optional().describe('It is being deleted since then; ask again to go on with it'),
+    state: z.record(z.string(), jsonSchema).describe('What its runs share; that of the active run comes with its end'),
+    runs: z.array(runSummarySchema).describe('Newest first'),
+    cursor: nextCursorSchema,
+  })
+  .register(schemaNames, { id: 'Session' });
+
+export const getSession = defineRoute({
+  method: 'get',
+  path: '/sessions/{sessionId}',
+  id: 'getSession',
+  summary: 'A conversation: its shared state and its runs',
+  access: 'read',
+  params: sessionParams,
+  query: z.strictObject(pagingShape),
+  answer: { status: 200, description: 'The session', schema: sessionViewSchema },
+  async handle({ principal: { tenant }, params: { sessionId }, query }, services) {
+    const session = await services.runs.getSession({ tenant, sessionId });
+    if (session === undefined) throw notFound();
+    const holder = session.activeRun === undefined ? undefined : await services.runs.getRun({ tenant, runId: session.activeRun });
+    const { limit, cursor: from } = query;
+    const { items, cursor } = await services.runs.listRuns(tenant, { limit, sessionId, ...(from === undefined ? {} : { cursor: from }) });
+    const ended = holder !== undefined && isTerminal(holder);
+    return {
+      sessionId,
+      createdAt: session.createdAt,
+      ...(holder === undefined || ended ? {} : { activeRun: holder.runId }),
+      ...(session.deletingAt === undefined ? {} : { deletingAt: session.deletingAt }),
+      state: ended ? { ...session.state, ...holder.stateChanges } : session.state,
+      runs: items.map(runSummary),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+  },
+});
+
+export const deleteSession: Route = {
+  method: 'delete',
+  path: '/sessions/{sessionId}',
+  id: 'deleteSession',
+  summary: 'Delete a conversation and all it left: messages, runs, events, approvals, files. Memory belongs to the tenant and stays.',
+  access: 'run',
+  params: sessionParams,
+  answers: [{ status: 204, description: 'It is gone' }],
+  errors: ['SESSION_BUSY'],
+  async respond({ principal, params, services }) {
+    const { tenant } = signedInAs(principal);
+    const ids = sessionParams.safeParse(params);
+    if (!ids.success) throw notFound();
+    await services.deleteSession({ tenant, sessionId: ids.data.sessionId });
+    return empty(204);
+  },
+};

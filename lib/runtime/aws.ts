@@ -75,7 +75,6 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
     config,
     ...createTools(configuredCategories(config), builtIns, config.security, skills),
     skills,
-    trees: treeSkillsOf(skills),
     model,
     functionName: (category, tool) => toolFunctionName(prefix, category, tool),
   };
@@ -83,6 +82,9 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
 
 const noModel: LoopDeps['model'] = () => Promise.reject(new HandrailError('INTERNAL', 'this function may not call models'));
 const engineOf = (stateMachineArn: string): Engine => new StepFunctionsEngine(new SFNClient({ region: region() }), stateMachineArn);
+
+/** For the functions that begin trees or tick them; the others end runs without looking into one. */
+const withTrees = (deps: LoopDeps): LoopDeps => ({ ...deps, trees: treeSkillsOf(deps.skills ?? noSkills) });
 
 /** Step Functions → one step of a run. `checkers`: the modules that the configuration names, as they were bundled. */
 export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler {
@@ -93,7 +95,7 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
     // A guard that lost a part of itself on the way here must not go on without it.
     if (wanted.join() !== checkers.map(({ path }) => path).join())
       throw new HandrailError('INTERNAL', `the bundle has not the checkers that the configuration names: ${wanted.join(', ')}`);
-    return { ...(await loopDeps(noEngine, modelsOf(config), functionPrefix)), customCheckers: customCheckers(checkers) };
+    return { ...withTrees(await loopDeps(noEngine, modelsOf(config), functionPrefix)), customCheckers: customCheckers(checkers) };
   });
   return observed(async (event) => reason(await deps(), event));
 }
@@ -168,7 +170,7 @@ export function sweepLambda(): LambdaHandler {
 export function apiLambda(): LambdaHandler {
   const handler = lazily(async () => {
     const { stateMachineArn, target, guardTable, fileFunction } = environment('stateMachineArn', 'target', 'guardTable', 'fileFunction');
-    const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+    const deps = withTrees(await loopDeps(engineOf(stateMachineArn), noModel, ''));
     const files = fileFunction === NO_WORKSPACE ? noFiles : lambdaSessionFiles(new LambdaClient({ region: region() }), fileFunction);
     const links = dynamoLinkStore(dynamo({ sessions: '', guard: guardTable, memory: '' }));
     const operatorTenant = target === 'emulator' ? TENANT_OF_EMULATOR : deps.config.auth.operator_tenant;

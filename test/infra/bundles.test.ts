@@ -17,9 +17,6 @@ const LIMITS: Readonly<Record<string, number>> = {
   reason: 2.3 * MB,
   api: 1.5 * MB,
   'tool-code': 15 * MB,
-  // They tell people, by SNS, EventBridge and webhooks with secrets: three more clients.
-  suspend: 1 * MB,
-  sweep: 1 * MB,
 };
 const OTHER_LIMIT = 0.9 * MB;
 

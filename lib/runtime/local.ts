@@ -6,7 +6,6 @@ import { EmbeddedEngine, type EmbeddedEngineOptions } from '../adapters/engine/e
 import { createModel } from '../adapters/models/index.ts';
 import { createCodeRunner } from '../adapters/sandbox/code-runner.ts';
 import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
-import { workspaceSessionFiles } from '../adapters/session-files/workspace.ts';
 import { skillHandlers } from '../adapters/skills/child-handlers.ts';
 import type { LoadedSkills } from '../adapters/skills/load.ts';
 import { treeSkillsOf } from '../adapters/skills/tree-skills.ts';
@@ -19,14 +18,10 @@ import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
 import { createApp } from '../api/app.ts';
 import { type LocalAuth, localAuth } from '../api/auth/local.ts';
 import { serve } from '../api/node-server.ts';
-import type { ApiServices } from '../api/services.ts';
 import type { Config } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
-import { decide } from '../core/guard/approvals/decide.ts';
-import { checkLink } from '../core/guard/approvals/link.ts';
 import type { Announcer } from '../core/guard/approvals/notify.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
-import { changePolicy } from '../core/guard/change-policy.ts';
 import { customCheckers } from '../core/guard/custom-checkers.ts';
 import { costLimitPath, unpriced } from '../core/guard/prices.ts';
 import type { ToolServices } from '../core/hands/category.ts';
@@ -34,35 +29,29 @@ import { outputKeeper } from '../core/hands/keep-output.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
-import { cancelRun } from '../core/loop/cancel.ts';
-import { deleteSession } from '../core/loop/delete-session.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
-import { appLayer, newSessionId, startRun } from '../core/loop/start.ts';
 import { recoverAll, sweep } from '../core/loop/sweep.ts';
 import { loopDefinition } from '../core/machine/loop.ts';
 import type { Clock, Random } from '../core/ports/clock.ts';
-import type { LinkStore } from '../core/ports/link-store.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { Model } from '../core/ports/model.ts';
 import type { Notice } from '../core/ports/notices.ts';
-import { noSkills, reportLines } from '../core/skills/skill.ts';
+import { reportLines } from '../core/skills/skill.ts';
 import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { loadCheckerModules } from './checkers.ts';
-import { costOf } from './cost-of.ts';
-import { DEMO_DIRECTORY, type LocalModelChoice } from './local-model.ts';
+import { LOCAL_TENANT, localApiServices } from './local-api.ts';
+import type { LocalModelChoice } from './local-model.ts';
 import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
 import { skillMeans } from './skill-means.ts';
 import { checkAgentSkills, loadConfiguredSkills } from './skills.ts';
-import { VERSION } from './version.ts';
 
 const NAME = 'handrail';
-const TENANT = 'local';
 const SWEEP_MS = 5_000;
 
 export interface LocalOptions {
@@ -156,8 +145,8 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     };
     undo.unshift(() => deps.engine.stop());
     const secret = randomBytes(32).toString('base64url');
-    const auth: LocalAuth = localAuth({ secret, port: () => server.port, tenant: TENANT });
-    const api = apiServices(deps, dynamoLinkStore(tables), services, options);
+    const auth: LocalAuth = localAuth({ secret, port: () => server.port, tenant: LOCAL_TENANT });
+    const api = localApiServices(deps, dynamoLinkStore(tables), workspaces, options.choice.demo);
     const server = await serve(createApp(api, { auth }), { port: options.port });
     undo.unshift(() => server.close());
     const resume = options.resume ?? true;
@@ -234,7 +223,7 @@ function createEngine(options: LocalOptions, services: LocalServices, skills: Lo
       if (execution.status !== 'FAILED') return;
       const runId = execution.name.slice(0, execution.name.lastIndexOf('-'));
       const why = `the execution failed: ${execution.error ?? 'unknown'} ${execution.cause ?? ''}`.trim().slice(0, 1000);
-      settleRun(deps(), { tenant: TENANT, runId }, execution.name, why).catch((error) =>
+      settleRun(deps(), { tenant: LOCAL_TENANT, runId }, execution.name, why).catch((error) =>
         logger.error('could not settle a run', error, { runId }),
       );
     },
@@ -267,48 +256,6 @@ function localAnnouncer(
     ownUrl,
     channels: onNotice ? [{ name: 'screen', send: async (notice) => onNotice(notice) }] : [],
   });
-}
-
-function apiServices(
-  deps: LoopDeps & { readonly engine: EmbeddedEngine },
-  links: LinkStore,
-  services: LocalServices,
-  options: LocalOptions,
-): ApiServices {
-  const files = workspaceSessionFiles(services.workspaces);
-  return {
-    startRun: async (request) => {
-      // Before the execution can ask for the file: a session's id may follow from the idempotency key.
-      const sessionId = request.sessionId ?? newSessionId(deps, request);
-      if (options.choice.demo) await layOutDemo(services, request.tenant, sessionId);
-      return startRun(deps, request.idempotencyKey === undefined ? { ...request, sessionId } : request);
-    },
-    cancelRun: (request) => cancelRun({ ...deps, abortRun: (runId) => deps.engine.abortRun(runId) }, request, request.principal),
-    decide: (request) => decide(deps, request),
-    checkLink: (suspensionId, token) => checkLink({ links, clock: deps.clock }, suspensionId, token),
-    linksDecide: deps.config.approvals.self_approve,
-    changePolicy: (change) => changePolicy({ ...deps, operatorTenant: TENANT }, change),
-    deployedGuard: appLayer(deps.config).guard ?? {},
-    operatorTenant: TENANT,
-    runs: deps.runs,
-    guard: deps.guard,
-    deleteSession: (session) => deleteSession({ ...deps, files }, session),
-    files,
-    costOf: costOf(deps.config),
-    tools: () => deps.registry.getAll(),
-    skills: () => deps.skills ?? noSkills,
-    clock: deps.clock,
-    logger: deps.logger,
-    version: VERSION,
-  };
-}
-
-/** The file that the demo works on; left alone where a session has one. */
-async function layOutDemo(services: LocalServices, tenant: string, sessionId: string): Promise<void> {
-  const workspace = await services.workspaces.open({ tenant, sessionId });
-  const present = await workspace.list('.', { depth: 1, limit: 100 });
-  if (!present.some((entry) => entry.path === 'sales.csv'))
-    await workspace.write('sales.csv', await readFile(join(DEMO_DIRECTORY, 'sales.csv')), 'create');
 }
 
 /** Sweeps again and again, never twice at once. The function it returns ends that. */

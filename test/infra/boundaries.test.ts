@@ -13,7 +13,7 @@ const TAKEN = [
   /\bperformance\./,
   /\bsetTimeout\(/,
   /\bsetInterval\(/,
-  /\bfetch\(/,
+  /\bawait fetch\(/,
 ];
 const MAX_LINES = 300;
 

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EmbeddedEngine } from '../adapters/engine/embedded.ts';
+import { workspaceSessionFiles } from '../adapters/session-files/workspace.ts';
+import type { ApiServices } from '../api/services.ts';
+import { decide } from '../core/guard/approvals/decide.ts';
+import { checkLink } from '../core/guard/approvals/link.ts';
+import { changePolicy } from '../core/guard/change-policy.ts';
+import { cancelRun } from '../core/loop/cancel.ts';
+import { deleteSession } from '../core/loop/delete-session.ts';
+import type { LoopDeps } from '../core/loop/deps.ts';
+import { appLayer, newSessionId, startRun } from '../core/loop/start.ts';
+import type { LinkStore } from '../core/ports/link-store.ts';
+import type { Workspaces } from '../core/ports/workspace.ts';
+import { noSkills } from '../core/skills/skill.ts';
+import { costOf } from './cost-of.ts';
+import { DEMO_DIRECTORY } from './local-model.ts';
+import { VERSION } from './version.ts';
+
+/** Whoever has the laptop is the tenant and the operator. */
+export const LOCAL_TENANT = 'local';
+
+/** The API's use cases on a laptop. `demo`: each session gets the file that the scripted demo works on. */
+export function localApiServices(
+  deps: LoopDeps & { readonly engine: EmbeddedEngine },
+  links: LinkStore,
+  workspaces: Workspaces,
+  demo: boolean,
+): ApiServices {
+  const files = workspaceSessionFiles(workspaces);
+  return {
+    startRun: async (request) => {
+      // Before the execution can ask for the file: a session's id may follow from the idempotency key.
+      const sessionId = request.sessionId ?? newSessionId(deps, request);
+      if (demo) await layOutDemo(workspaces, request.tenant, sessionId);
+      return startRun(deps, request.idempotencyKey === undefined ? { ...request, sessionId } : request);
+    },
+    cancelRun: (request) => cancelRun({ ...deps, abortRun: (runId) => deps.engine.abortRun(runId) }, request, request.principal),
+    decide: (request) => decide(deps, request),
+    checkLink: (suspensionId, token) => checkLink({ links, clock: deps.clock }, suspensionId, token),
+    linksDecide: deps.config.approvals.self_approve,
+    changePolicy: (change) => changePolicy({ ...deps, operatorTenant: LOCAL_TENANT }, change),
+    deployedGuard: appLayer(deps.config).guard ?? {},
+    operatorTenant: LOCAL_TENANT,
+    runs: deps.runs,
+    guard: deps.guard,
+    deleteSession: (session) => deleteSession({ ...deps, files }, session),
+    files,
+    costOf: costOf(deps.config),
+    tools: () => deps.registry.getAll(),
+    skills: () => deps.skills ?? noSkills,
+    clock: deps.clock,
+    logger: deps.logger,
+    version: VERSION,
+  };
+}
+
+/** The file that the demo works on; left alone where a session has one. */
+async function layOutDemo(workspaces: Workspaces, tenant: string, sessionId: string): Promise<void> {
+  const workspace = await workspaces.open({ tenant, sessionId });
+  const present = await workspace.list('.', { depth: 1, limit: 100 });
+  if (!present.some((entry) => entry.path === 'sales.csv'))
+    await workspace.write('sales.csv', await readFile(join(DEMO_DIRECTORY, 'sales.csv')), 'create');
+}

@@ -10,27 +10,23 @@ export type SkillConfig = Pick<Config, 'skills' | 'security' | 'agents'>;
 
 /**
  * The skills that a configuration names, from disk. Trees are checked against the tools, agents and skills there are, handler
- * skills among them, which takes a first look at all. Never throws for a bad skill: the reports say what became of each.
+ * skills among them. Never throws for a bad skill: the reports say what became of each.
  */
 export function loadConfiguredSkills(config: SkillConfig, configDirectory: string): LoadedSkills {
   const toolNames = builtInToolNames();
-  const options = {
+  return loadSkills({
     directories: config.skills.directories,
     root: configDirectory,
     security: config.security,
     trusted: new Set(config.skills.trusted),
     toolNames,
-  };
-  const first = loadSkills(options);
-  const { skills } = first.catalogue;
-  if (!skills.some(({ kind }) => kind === 'tree')) return first;
-  const ownTools = skills.flatMap((skill) => (skill.kind === 'handler' ? [skill.tool.name] : []));
-  const checkTree = treeChecker({
-    tools: [...toolNames, ...ownTools],
-    agents: Object.keys(config.agents),
-    skills: skills.map(({ name }) => name),
+    checkTrees: (skills) =>
+      treeChecker({
+        tools: [...toolNames, ...skills.flatMap((skill) => (skill.kind === 'handler' ? [skill.tool.name] : []))],
+        agents: Object.keys(config.agents),
+        skills: skills.map(({ name }) => name),
+      }),
   });
-  return loadSkills({ ...options, checkTree });
 }
 
 /** Throws BAD_REQUEST when an agent names a skill that is not there. */

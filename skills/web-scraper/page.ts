@@ -10,7 +10,7 @@ export interface Page {
 }
 
 /** Elements whose text nobody reads. */
-const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'svg', 'nav', 'footer', 'form', 'iframe', 'head']);
+const SKIPPED = new Set(['title', 'script', 'style', 'noscript', 'template', 'svg', 'nav', 'footer', 'form', 'iframe', 'head']);
 const BLOCKS = new Set([
   'p',
   'div',

@@ -38,7 +38,10 @@ function measureToolCalls(): VectorFigures {
 /** A row that is policy counts when it keeps the invariants and comes out as the row calls a good choice. */
 export function measureSkillVectors(): VectorFigures {
   return tally(
-    checkSkillVectors().map(({ row, outcome, broken }) => ({ firm: row.firm, good: broken.length === 0 && outcome === row.expected })),
+    checkSkillVectors().map(({ row, outcome, broken }) => ({
+      firm: row.firm, // Of the others the set asks for its invariants; which outcomes differ, and why, stands in the test.
+      good: broken.length === 0 && (!row.firm || outcome === row.expected),
+    })),
   );
 }
 

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { Bundles } from '../../cdk/bundle.ts';
 import { readSettings } from '../../cdk/config.ts';
 import { addStacks, functionSpecs } from '../../cdk/deploy.ts';
+import { noSkills, type SkillCatalogue } from '../../lib/core/skills/skill.ts';
 import { NO_WORKSPACE } from '../../lib/manifest.ts';
 
 const resourceSchema = z.object({
@@ -31,13 +32,17 @@ export interface SynthesizedStacks {
 const MODEL = 'models: { default: { provider: bedrock, model: "global.anthropic.claude-sonnet-4-5-20250929-v1:0" } }';
 
 /** Both stacks as templates, with an empty file in place of each bundle: what is tested with this is not the code. */
-export function synthesize(context: Readonly<Record<string, string>> = {}, config = MODEL): SynthesizedStacks {
+export function synthesize(
+  context: Readonly<Record<string, string>> = {},
+  config = MODEL,
+  skills: SkillCatalogue = noSkills,
+): SynthesizedStacks {
   const directory = mkdtempSync(join(tmpdir(), 'handrail-infra-'));
   const settingsFile = join(directory, 'handrail.config.yaml');
   writeFileSync(settingsFile, config);
   const app = new App({ context: { ...featureFlags(), config: settingsFile, ...context }, outdir: join(directory, 'out') });
   const settings = readSettings(app.node, directory);
-  const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE });
+  const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE, skills });
   const stacks = addStacks(app, { settings, functions, bundles: emptyBundles(directory, functions) });
   return { app, state: templateOf(stacks.state), agent: templateOf(stacks.agent) };
 }

@@ -92,8 +92,11 @@ function start({ folder, timeoutMs }: SkillChildOptions): ChildProcess {
 /** Installed packages that the skill's code can import. */
 function packagesAbove(folder: string): string[] {
   const found: string[] = [];
-  for (let directory = folder; directory !== dirname(directory); directory = dirname(directory))
-    if (existsSync(join(directory, 'node_modules'))) found.push(realpathSync(join(directory, 'node_modules')));
+  for (let directory = folder; directory !== dirname(directory); directory = dirname(directory)) {
+    const packages = join(directory, 'node_modules');
+    // Where it is a link, Node looks at both.
+    if (existsSync(packages)) found.push(packages, realpathSync(packages));
+  }
   return found;
 }
 

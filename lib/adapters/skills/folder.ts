@@ -28,7 +28,8 @@ export function readTextFile(
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { problem: 'is not a regular file', bytes: 0 };
     if (stat.size > maxBytes) return { problem: `is larger than ${maxBytes} bytes`, bytes: stat.size };
-    return decode(readAtMost(descriptor, maxBytes + 1), maxBytes);
+    // One more than it has: what grows meanwhile is seen, and not read to its end.
+    return decode(readAtMost(descriptor, Math.min(stat.size, maxBytes) + 1), maxBytes);
   } finally {
     closeSync(descriptor);
   }

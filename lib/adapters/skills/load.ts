@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { HandrailError } from '../../core/errors.ts';
 import { SKILL } from '../../core/limits.ts';
-import { buildCatalogue } from '../../core/skills/catalogue.ts';
+import { buildCatalogue, type CheckTrees } from '../../core/skills/catalogue.ts';
 import { readSkill, type SkillOutcome, type SkillSettings } from '../../core/skills/parse.ts';
 import { noSkills, type SkillCatalogue } from '../../core/skills/skill.ts';
 import { listFolder, readTextFile } from './folder.ts';
@@ -13,6 +13,8 @@ export interface LoadOptions extends SkillSettings {
   readonly directories: readonly string[];
   /** Paths are shown relative to this. */
   readonly root: string;
+  /** Absent: trees are taken as they are. */
+  readonly checkTrees?: CheckTrees;
 }
 
 export interface LoadedSkills {
@@ -33,7 +35,10 @@ const BESIDE_BODY_BYTES = SKILL.bodyBytes + 2 * SKILL.frontMatterBytes;
 export function loadSkills(options: LoadOptions): LoadedSkills {
   const found = options.directories.flatMap((directory) => skillFolders(resolve(options.root, directory)));
   const outcomes = found.map(({ folder, link }) => outcomeOf(folder, link, options));
-  const catalogue = buildCatalogue(outcomes.map(({ outcome }) => outcome));
+  const catalogue = buildCatalogue(
+    outcomes.map(({ outcome }) => outcome),
+    options.checkTrees,
+  );
   const accepted = new Set(catalogue.skills.map(({ file }) => file));
   const folders = outcomes.flatMap(({ outcome: { name, file }, folder }): [string, string][] =>
     name !== undefined && accepted.has(file) ? [[name, folder]] : [],

@@ -1,12 +1,13 @@
 import type { SkillOutcome } from './parse.ts';
 import type { Skill, SkillCatalogue, SkillProblem, SkillReport } from './skill.ts';
 import { toolNameOfSkill } from './skill.ts';
+import type { CheckTree } from './tree.ts';
 
 /**
  * The skills of a deployment together: a name belongs to the first that has it, what is required must be there, and nothing
  * may require itself by a detour (design 3.6 and 7). Deterministic in the order of `outcomes`.
  */
-export function buildCatalogue(outcomes: readonly SkillOutcome[]): SkillCatalogue {
+export function buildCatalogue(outcomes: readonly SkillOutcome[], trees?: CheckTrees): SkillCatalogue {
   const problems = new Map<SkillOutcome, SkillProblem[]>(outcomes.map((outcome) => [outcome, [...outcome.problems]]));
   const reject: Reject = (outcome, field, reason) => {
     problems.get(outcome)?.push({ file: outcome.file, line: outcome.lineOf([field]), reason: `${field}: ${reason}` });
@@ -14,12 +15,25 @@ export function buildCatalogue(outcomes: readonly SkillOutcome[]): SkillCatalogu
   const alive = (): SkillOutcome[] => outcomes.filter((outcome) => outcome.skill && problems.get(outcome)?.length === 0);
   rejectTaken(alive(), reject);
   rejectCycles(alive(), reject);
+  checkTrees(alive(), trees, problems);
   while (rejectUnmet(alive(), outcomes, reject));
   return {
     v: 1,
     skills: alive().flatMap(({ skill }) => skill ?? []),
     reports: outcomes.map((outcome) => reportOf(outcome, problems.get(outcome) ?? [])),
   };
+}
+
+/** How a tree is checked in a deployment that has these skills. */
+export type CheckTrees = (skills: readonly Skill[]) => CheckTree;
+
+/** Once all others are known, since a tree may call any of them. */
+function checkTrees(outcomes: readonly SkillOutcome[], trees: CheckTrees | undefined, problems: Map<SkillOutcome, SkillProblem[]>): void {
+  const check = trees?.(outcomes.flatMap(({ skill }) => skill ?? []));
+  for (const outcome of outcomes) {
+    const { skill, file } = outcome;
+    if (skill?.kind === 'tree') problems.get(outcome)?.push(...(check?.(skill.tree, file.replace(/[^/]*$/, skill.tree.file)) ?? []));
+  }
 }
 
 type Reject = (outcome: SkillOutcome, field: string, reason: string) => void;

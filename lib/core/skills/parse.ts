@@ -6,7 +6,7 @@ import { type HandlerSettings, isHandlerSkill, readHandler } from './handler.ts'
 import { kindOf, readName } from './name.ts';
 import { type FrontMatter, Notes } from './notes.ts';
 import { type Skill, type SkillFile, type SkillProblem, skillSchema, toolNameOfSkill } from './skill.ts';
-import { type CheckTree, isTreeSkill, readTree } from './tree.ts';
+import { isTreeSkill, readTree } from './tree.ts';
 
 /** One folder with a SKILL.md, read and split. */
 export interface SkillSource {
@@ -25,8 +25,6 @@ export interface SkillSource {
 export interface SkillSettings extends HandlerSettings {
   /** Names and aliases of the tools that are not skills. */
   readonly toolNames: ReadonlySet<string>;
-  /** Checks a tree beyond its place; absent: it is taken as it is. */
-  readonly checkTree?: CheckTree | undefined;
 }
 
 /** What became of one folder. `skill` is there exactly when `problems` is empty. */
@@ -98,7 +96,7 @@ function readKind(
     notes.problem(['execution'], 'is "prompt" or "bt"');
     return undefined;
   }
-  if (isTreeSkill(data)) return readTree(data, source.files, source.file, settings.checkTree, notes);
+  if (isTreeSkill(data)) return readTree(data, source.files, notes);
   if (isHandlerSkill(data)) {
     const toolName = toolNameOfSkill(name ?? '');
     if (name !== undefined && name !== toolName && settings.toolNames.has(toolName))

@@ -14,13 +14,7 @@ const DEFAULT_RESULT_KEY = 'skill_result';
 export const isTreeSkill = (data: JsonObject): boolean => data['execution'] === 'bt' || Object.hasOwn(data, 'tree');
 
 /** The tree of a tree skill: its text, inputs and outputs (design section 8). Undefined after problems were noted. */
-export function readTree(
-  data: JsonObject,
-  files: readonly SkillFile[],
-  skillFile: string,
-  check: CheckTree | undefined,
-  notes: Notes,
-): Pick<TreeSkill, 'kind' | 'tree'> | undefined {
+export function readTree(data: JsonObject, files: readonly SkillFile[], notes: Notes): Pick<TreeSkill, 'kind' | 'tree'> | undefined {
   const before = notes.problems.length;
   const file = filePath(data['tree'] ?? DEFAULT_FILE, 'tree', files, notes);
   const text = files.find(({ path }) => path === file)?.text;
@@ -32,8 +26,7 @@ export function readTree(
     notes.problem(['skill_result_key'], 'must be a key of the state: a letter, then letters, digits and _');
   if (notes.problems.length > before || file === undefined || text === undefined) return undefined;
   const tree: TreeSkill['tree'] = { file, text, inputs: inputs ?? {}, ...(outputs ? { outputs } : {}), resultKey: String(resultKey) };
-  notes.problems.push(...(check?.(tree, skillFile.replace(/[^/]*$/, file)) ?? []));
-  return notes.problems.length > before ? undefined : { kind: 'tree', tree };
+  return { kind: 'tree', tree };
 }
 
 function readMap(value: Json | undefined, key: string, notes: Notes): JsonObject | undefined {

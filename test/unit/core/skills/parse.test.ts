@@ -169,7 +169,7 @@ describe('a tree skill', () => {
       'check',
       skillText('check', 'execution: bt\n'),
       { 'tree.yaml': 'root: {}\n' },
-      { checkTree: () => [problem] },
+      { checkTrees: () => () => [problem] },
     );
     expect(report).toMatchObject({ status: 'rejected', problems: [problem] });
   });

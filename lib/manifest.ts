@@ -43,6 +43,8 @@ export const CONFIG_FILE = 'handrail.config.json';
 export const SKILLS_FILE = 'handrail.skills.json';
 /** Default name of a deployment: prefix of tables, functions and the state machine. */
 export const DEPLOYMENT_NAME = 'handrail';
+/** The model of a deployment whose configuration names none: an inference profile that serves every commercial region. */
+export const DEFAULT_BEDROCK_MODEL = 'global.anthropic.claude-sonnet-4-5-20250929-v1:0';
 /** Where the workspaces are mounted in AWS. */
 export const WORKSPACE_MOUNT = '/mnt/workspace';
 /** In place of a directory where a deployment has no workspaces: a script finds no files, and those it leaves are gone. */

@@ -34,6 +34,7 @@ export function createCli(context: CliContext = processContext()): Commander {
     .addHelpText('after', EXIT_CODES);
   addRunCommands(cli, context);
   addRunsCommands(cli, context);
+  addKeptCommands(cli, context);
   addApprovalCommands(cli, context);
   addPolicyCommands(cli, context);
   addSkillCommands(cli, context);
@@ -81,6 +82,28 @@ function addRunsCommands(cli: Commander, context: CliContext): void {
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/runs.ts')).cancel));
+}
+
+function addKeptCommands(cli: Commander, context: CliContext): void {
+  cli
+    .command('export <runId>')
+    .description('all that is kept of a run as JSON, for audit: messages, events, decisions')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/export.ts')).exportRun));
+  const sessions = cli.command('sessions').description('look into a conversation, or delete it').enablePositionalOptions();
+  sessions
+    .command('show <sessionId>')
+    .description('its shared state and its runs')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/sessions.ts')).showSession));
+  sessions
+    .command('delete <sessionId>')
+    .description('delete it with its messages, runs, events, approvals and files; memory belongs to the tenant and stays')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/sessions.ts')).deleteSession));
 }
 
 function addApprovalCommands(cli: Commander, context: CliContext): void {
@@ -174,6 +197,13 @@ function addServerCommands(cli: Commander, context: CliContext): void {
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/server.ts')).listTools));
+  cli
+    .command('doctor')
+    .description('what a deployment to AWS needs, and what to do where it is missing; changes nothing')
+    .option('--region <region>', 'where to deploy [env: AWS_REGION]')
+    .option('--qualifier <qualifier>', "CDK's, where it is not its default")
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/doctor.ts')).doctor));
   cli
     .command('health')
     .description('whether a server answers')

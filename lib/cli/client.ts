@@ -2,8 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { problemSchema } from '../api/problem.ts';
 import { type ApprovalView, approvalViewSchema } from '../api/views/approval-view.ts';
+import { runExportSchema } from '../api/views/export-view.ts';
 import { type PolicyView, policyHistorySchema, policyViewSchema } from '../api/views/policy-view.ts';
 import { type RunView, runBriefSchema, runSummarySchema, runViewSchema } from '../api/views/run-view.ts';
+import { sessionViewSchema } from '../api/views/session-view.ts';
 import { HandrailError } from '../core/errors.ts';
 import type { GuardConstraints } from '../core/guard/constraints.ts';
 import { placedEventSchema } from '../core/loop/event.ts';
@@ -33,6 +35,9 @@ const toolSchema = z.looseObject({
 });
 const toolListSchema = z.object({ tools: z.array(toolSchema) });
 const healthSchema = z.looseObject({ status: z.string(), version: z.string() });
+
+const exportPageSchema = runExportSchema.extend({ events: z.array(shownEventSchema) });
+export type RunExportPage = z.infer<typeof exportPageSchema>;
 
 type RunBrief = z.infer<typeof runBriefSchema>;
 export type EventList = z.infer<typeof eventListSchema>;
@@ -64,6 +69,10 @@ export interface ApiClient {
   getRun(runId: string): Promise<RunView>;
   listEvents(runId: string, after: number): Promise<EventList>;
   cancelRun(runId: string): Promise<RunBrief>;
+  /** A page from step `after` on. */
+  exportRun(runId: string, after: number): Promise<RunExportPage>;
+  getSession(sessionId: string): Promise<z.infer<typeof sessionViewSchema>>;
+  deleteSession(sessionId: string): Promise<void>;
   listApprovals(query: Query): Promise<z.infer<typeof approvalListSchema>>;
   getApproval(approvalId: string): Promise<ApprovalView>;
   decide(approvalId: string, decision: Decision): Promise<ApprovalView>;
@@ -87,7 +96,7 @@ export interface ClientOptions {
 
 export function createClient({ url, secret }: ClientOptions): ApiClient {
   const base = url.replace(/\/+$/, '');
-  const send = async (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, ifMatch?: string): Promise<Response> => {
+  const send = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown, ifMatch?: string): Promise<Response> => {
     try {
       return await fetch(`${base}${path}`, {
         method,
@@ -118,6 +127,7 @@ export function createClient({ url, secret }: ClientOptions): ApiClient {
   const post = async <Out extends z.ZodType>(schema: Out, path: string, body: unknown): Promise<z.output<Out>> =>
     read(schema, await send('POST', path, body), `POST ${path}`);
   const run = (runId: string): string => `/runs/${encodeURIComponent(runId)}`;
+  const session = (sessionId: string): string => `/sessions/${encodeURIComponent(sessionId)}`;
   const approval = (approvalId: string): string => `/approvals/${encodeURIComponent(approvalId)}`;
   return {
     url: base,
@@ -125,6 +135,12 @@ export function createClient({ url, secret }: ClientOptions): ApiClient {
     listRuns: (query) => get(runListSchema, '/runs', query),
     getRun: (runId) => get(runViewSchema, run(runId)),
     listEvents: (runId, after) => get(eventListSchema, `${run(runId)}/events`, { after }),
+    exportRun: (runId, after) => get(exportPageSchema, `${run(runId)}/export`, { after }),
+    getSession: (sessionId) => get(sessionViewSchema, session(sessionId), { limit: 20 }),
+    deleteSession: async (sessionId) => {
+      const response = await send('DELETE', session(sessionId));
+      if (!response.ok) await read(z.never(), response, `DELETE ${session(sessionId)}`);
+    },
     cancelRun: (runId) => post(runBriefSchema, `${run(runId)}/cancel`, {}),
     listApprovals: (query) => get(approvalListSchema, '/approvals', query),
     getApproval: (approvalId) => get(approvalViewSchema, approval(approvalId)),

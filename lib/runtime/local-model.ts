@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config, ModelConfig } from '../core/config.ts';
+import { DEFAULT_BEDROCK_MODEL } from '../manifest.ts';
 
 /** Where the demo's files lie; its script is the one the `scripted` model plays without a key. */
 export const DEMO_DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), 'demo');
@@ -10,7 +11,7 @@ const OLLAMA_PROBE_MS = 200;
 const DEFAULT_MODELS = {
   anthropic: 'claude-sonnet-4-5',
   openai: 'gpt-5-mini',
-  bedrock: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0',
+  bedrock: DEFAULT_BEDROCK_MODEL,
 } as const;
 
 export interface LocalModelChoice {

@@ -1,30 +1,13 @@
 import * as z from 'zod';
-import { suspensionSchema } from '../../core/guard/approvals/suspension.ts';
 import { jsonBytes } from '../../core/json.ts';
-import { placedEventSchema } from '../../core/loop/event.ts';
 import { exportRun as exportWhole, type RunExport } from '../../core/loop/export-run.ts';
-import { messageSchema } from '../../core/loop/message.ts';
 import { defineRoute } from '../route.ts';
-import { schemaNames } from '../schema-names.ts';
-import { runView, runViewSchema } from '../views/run-view.ts';
+import { runExportSchema } from '../views/export-view.ts';
+import { runView } from '../views/run-view.ts';
 import { ownRun, runParams } from './runs.ts';
 
 /** A page, beside the run itself: within the 6 MB of a Lambda's answer whatever one step adds. */
 const PAGE_BYTES = 3_000_000;
-
-/** What lets somebody answer in another's place stays out of an audit. */
-const exportedSuspensionSchema = suspensionSchema.omit({ tokens: true, links: true, dueAt: true, ttl: true });
-
-export const runExportSchema = z
-  .object({
-    v: z.literal(1),
-    run: runViewSchema,
-    messages: z.array(z.object({ frame: z.string(), step: z.int(), index: z.int(), message: messageSchema })),
-    events: z.array(placedEventSchema),
-    suspensions: z.array(exportedSuspensionSchema).describe('What people were asked and how they decided'),
-    next: z.int().optional().describe('`after` of the next page; absent on the last one'),
-  })
-  .register(schemaNames, { id: 'RunExport' });
 
 export const exportRun = defineRoute({
   method: 'get',

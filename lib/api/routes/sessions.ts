@@ -1,27 +1,14 @@
 import * as z from 'zod';
-import { runIdSchema, sessionIdSchema } from '../../core/ids.ts';
-import { jsonSchema } from '../../core/json.ts';
+import { sessionIdSchema } from '../../core/ids.ts';
 import { isTerminal } from '../../core/loop/run-status.ts';
-import { nextCursorSchema, pagingShape } from '../paging.ts';
+import { pagingShape } from '../paging.ts';
 import { empty } from '../respond.ts';
 import { defineRoute, notFound, type Route } from '../route.ts';
-import { schemaNames } from '../schema-names.ts';
 import { signedInAs } from '../signed-in.ts';
-import { runSummary, runSummarySchema } from '../views/run-view.ts';
+import { runSummary } from '../views/run-view.ts';
+import { sessionViewSchema } from '../views/session-view.ts';
 
 export const sessionParams = z.strictObject({ sessionId: sessionIdSchema });
-
-const sessionViewSchema = z
-  .object({
-    sessionId: sessionIdSchema,
-    createdAt: z.number(),
-    activeRun: runIdSchema.optional().describe('The run at work, if there is one'),
-    deletingAt: z.number().optional().describe('It is being deleted since then; ask again to go on with it'),
-    state: z.record(z.string(), jsonSchema).describe('What its runs share; that of the active run comes with its end'),
-    runs: z.array(runSummarySchema).describe('Newest first'),
-    cursor: nextCursorSchema,
-  })
-  .register(schemaNames, { id: 'Session' });
 
 export const getSession = defineRoute({
   method: 'get',

@@ -169,3 +169,19 @@ test('queries, HEAD and headers that no Headers object can hold', async () => {
   expect(await call(emulator(), { method: 'HEAD', path: '/health' })).toMatchObject({ statusCode: 200, body: '' });
   expect((await call(emulator(), { headers: { ...withSecret, 'x-name': 'Zoë 😀', 'x-lines': 'a\r\nb' } })).statusCode).toBe(200);
 });
+
+test('a file goes through as bytes, both ways', async () => {
+  const services = fakeServices();
+  const secret = 'a-secret-of-some-length';
+  const auth = bearerAuth([{ secret, principal: { tenant: 'alpha', principal: 'alpha:owner', permissions: everyPermission } }]);
+  const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/octet-stream' };
+  const path = '/sessions/s-1/files/a.bin';
+  const handler = lambdaHandler(createApp(services, { auth }));
+  expect(await handler(eventOf({ method: 'PUT', path, headers, body: every.toString('base64'), base64: true }))).toMatchObject({
+    statusCode: 200,
+  });
+  const answer = await handler(eventOf({ path, headers }));
+  expect([answer.statusCode, answer.isBase64Encoded]).toEqual([200, true]);
+  expect(Buffer.from(answer.body, 'base64').equals(every)).toBe(true);
+});

@@ -16,7 +16,10 @@ test('tree show draws the tree of a skill as text and as Mermaid', async () => {
   expect([text.code, text.err]).toEqual([0, '']);
   expect(text.out).toContain('approval go_ahead');
   expect((await handrail(['tree', 'show', 'release-check', '--mermaid'])).out).toMatch(/^flowchart TD\n/);
-  expect(JSON.parse((await handrail(['tree', 'show', 'release-check', '--json'])).out)).toMatchObject({ skill: 'release-check', tree: { type: 'sequence' } });
+  expect(JSON.parse((await handrail(['tree', 'show', 'release-check', '--json'])).out)).toMatchObject({
+    skill: 'release-check',
+    tree: { type: 'sequence' },
+  });
 });
 
 test('tree show names the tree skills there are when it is asked for another', async () => {

@@ -1,3 +1,5 @@
+import { startTestStores } from '../support/dynalite.ts';
+import { type Contention, contend } from '../support/permits-contention.ts';
 import { defaultLevels, type Job, simulate } from '../support/permits-simulation.ts';
 import { seededRandom } from '../support/time.ts';
 import { round } from './bench-runtime.ts';
@@ -41,4 +43,14 @@ export function measurePermits(): PermitFigures {
     conflicts: report.conflicts,
     worstWaitMs: Math.round(report.worstWait),
   };
+}
+
+/** The same in real time over a table of dynalite, which this process has to serve beside the 50. */
+export async function measureContention(): Promise<Contention> {
+  const stores = await startTestStores();
+  try {
+    return await contend(stores.guard, RUNS);
+  } finally {
+    await stores.close();
+  }
 }

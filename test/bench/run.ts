@@ -1,7 +1,7 @@
 import { measureBundles } from './bundle-sizes.ts';
 import { measureCost } from './cost.ts';
 import { measureDemo } from './demo.ts';
-import { measurePermits } from './permits.ts';
+import { measureContention, measurePermits } from './permits.ts';
 import { measureSandbox } from './sandbox.ts';
 import { measureSteps } from './steps.ts';
 import { measureTransitions } from './transitions.ts';
@@ -25,4 +25,5 @@ show('Vectors', { ...(await measureVectors()), skills: measureSkillVectors() });
 show('Sandboxes, a fresh process for each call (target: shell 150 ms, python 200 ms)', await measureSandbox());
 show('Cost of 1,000 iterations of one call each, USD (docs/cost.md)', await measureCost());
 show('Permits under contention (50 runs; nothing exceeded, nobody starved)', measurePermits());
+show('The same over a table of dynalite', await measureContention());
 process.exit(0);

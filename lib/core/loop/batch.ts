@@ -130,7 +130,8 @@ function stagesOf(
   );
   const order = new Array<number>(entries.length).fill(0);
   try {
-    planStages(runnable, agentOf(step.deps, frame).mode).forEach((stage, place) => {
+    const pushes = ({ definition }: { definition: { name: string } }): boolean => step.deps.builtIns.get(definition.name)?.kind === 'frame';
+    planStages(runnable, agentOf(step.deps, frame).mode, pushes).forEach((stage, place) => {
       const entry = runnable[place];
       if (entry) order[entry.index] = stage;
     });

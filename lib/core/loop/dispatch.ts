@@ -1,5 +1,6 @@
 import { HandrailError } from '../errors.ts';
-import { TOOL_POLICY } from '../guard/checkers/tool-policy.ts';
+import { countedCalls } from '../guard/checkers/rate-limit.ts';
+import { TOOL_POLICY, toolPolicyOf } from '../guard/checkers/tool-policy.ts';
 import type { MergedConstraints } from '../guard/constraints.ts';
 import { type PreflightCall, type PreflightInput, type PreflightOutcome, preflight, type Verdict } from '../guard/preflight.ts';
 import { splitStage } from '../hands/execution-mode.ts';
@@ -17,6 +18,7 @@ import { recheckCalls } from './recheck.ts';
 import type { Run } from './run.ts';
 import { agentOf, constraintsOf, emit, openCalls, runConstraints, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
+import { isAskedUnder } from './tree-board.ts';
 
 /** Events ride in the run item, which has to stay small: larger batches are told in less detail. */
 const DETAILED_CALLS = 24;
@@ -33,6 +35,7 @@ export async function dispatch(step: Step): Promise<void> {
   closeBatch(frame);
   if (asked.length > 0) {
     const suspensionId = suspensionIdOf(step.run.runId, step.run.step);
+    stopWaiting(frame);
     for (const call of asked) {
       call.state = 'blocked';
       emit(step, 'approval.requested', {
@@ -48,6 +51,14 @@ export async function dispatch(step: Step): Promise<void> {
   }
   // Whoever called goes on: with the LLM, the tree, or another pass.
   if (frame.batch) await dispatchStage(step, frame);
+}
+
+/** What waited for a permit begins anew once people have decided: their time is none in the queue. */
+function stopWaiting(frame: Frame): void {
+  for (const call of openCalls(frame)) {
+    if (call.state === 'waiting') call.state = 'ready';
+    delete call.waitingSince;
+  }
 }
 
 /** The guard's verdict on every open call. Denied ones are answered; those that a person must decide are returned. */
@@ -69,7 +80,7 @@ async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
     confirmDefault: deps.config.constraints.guard?.confirm_default,
     customCheckers: deps.customCheckers,
   };
-  const outcome = await preflightCovered(input, open);
+  const outcome = await preflightCovered(step, frame, input, open);
   run.timings.guardMs += deps.clock.now() - began;
   run.guard = outcome.state;
   const asked: OpenCall[] = [];
@@ -79,7 +90,10 @@ async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
     // A call that goes on passing is not told again at every stage of its batch, but it is once people have decided.
     if (!call.counted || verdict.verdict !== 'allow' || step.before.plan?.next === 'suspend')
       emit(step, 'guard.decision', open.length > DETAILED_CALLS ? shortOf(verdict) : verdict.event);
-    if (verdict.counted) call.counted = true;
+    if (verdict.counted && !call.counted) {
+      call.counted = true;
+      for (const counted of run.frames) counted.toolCalls += 1;
+    }
     if (verdict.verdict === 'ask' || (verdict.verdict === 'allow' && isQuestion(step, call))) asked.push(call);
     if (verdict.verdict === 'deny') observe(step, frame, call, refuse(step, call, new HandrailError('GUARD_DENIED', verdict.reason)));
   }
@@ -115,10 +129,19 @@ function preflightCall(step: Step, frame: Frame, call: OpenCall, history: readon
   };
 }
 
-/** An approval over a tree's node stands for the tool policy's `confirm`, never for what another checker asks (design 8). */
-async function preflightCovered(input: PreflightInput, open: readonly OpenCall[]): Promise<PreflightOutcome> {
+/** An approval over a tree's node stands for the tool policy's `confirm` of when it was asked, never for what another checker asks (design 8). */
+async function preflightCovered(step: Step, frame: Frame, input: PreflightInput, open: readonly OpenCall[]): Promise<PreflightOutcome> {
   const outcome = await preflight(input);
-  const covered = open.filter(({ callId, covered }) => covered && onlyPolicyAsks(outcome.verdicts.get(callId))).map(({ callId }) => callId);
+  const covered = input.calls
+    .filter((call) => onlyPolicyAsks(outcome.verdicts.get(call.callId)))
+    .filter((call) => {
+      const { path, covered: isUnder } = open.find(({ callId }) => callId === call.callId) ?? {};
+      if (!isUnder || path === undefined || frame.kind !== 'tree') return false;
+      // What the configuration asks, it asked then too.
+      const { policy } = toolPolicyOf(input.constraints.guard.tool_policy, { ...call, name: call.tool }, call.arguments);
+      return policy === 'confirm' || isAskedUnder(step, frame, path);
+    })
+    .map(({ callId }) => callId);
   if (covered.length === 0) return outcome;
   return preflight({
     ...input,
@@ -131,9 +154,18 @@ function onlyPolicyAsks(verdict: Verdict | undefined): boolean {
   return verdict?.verdict === 'ask' && asking.every(({ checker }) => checker === TOOL_POLICY);
 }
 
-/** The frame's own policies with the run's counts: a child's budget and limits are counted in the child. */
+/**
+ * The frame's own policies with the run's budget. Calls are limited by every frame of the stack, each by what it and the
+ * frames on it have made (design 3.6); the checker counts the run's, so a frame's limit is put in those terms.
+ */
 function guarding(run: Run, frame: Frame): MergedConstraints {
-  const { max_tool_calls, budget } = runConstraints(run).guard;
+  const { max_tool_calls: ofRun, budget } = runConstraints(run).guard;
+  const counted = countedCalls(run.guard);
+  const limits = run.frames.slice(1).flatMap((child) => {
+    const own = child.constraints?.guard.max_tool_calls;
+    return own === null || own === undefined ? [] : [counted - child.toolCalls + own];
+  });
+  const max_tool_calls = limits.length === 0 ? ofRun : Math.min(ofRun ?? Number.POSITIVE_INFINITY, ...limits);
   const own = constraintsOf(run, frame);
   return { ...own, guard: { ...own.guard, max_tool_calls, budget } };
 }
@@ -149,9 +181,11 @@ async function dispatchStage(step: Step, frame: Frame): Promise<void> {
   const history = await transcript(step);
   const open = openCalls(frame);
   const first = Math.min(...open.map((call) => call.stage));
-  const [opener] = open.filter((call) => call.stage === first);
-  if (opener && step.deps.builtIns.get(opener.tool)?.kind === 'frame') return openFrame(step, frame, opener);
-  const callIds = open.filter((call) => call.stage === first).map((call) => call.callId);
+  const ready = open.filter((call) => call.stage === first);
+  // Nodes of a tree are one stage; those that push a frame come one by one after the others.
+  const callIds = ready.filter(({ tool }) => deps.builtIns.get(tool)?.kind !== 'frame').map((call) => call.callId);
+  const [opener] = ready;
+  if (opener && callIds.length === 0) return openFrame(step, frame, opener);
   const [fitting = []] = splitStage(stageCalls(deps, run, callIds, history));
   const stage = fitting.map(({ call }) => call);
   const now = deps.clock.now();
@@ -161,7 +195,6 @@ async function dispatchStage(step: Step, frame: Frame): Promise<void> {
     if (call.waitingSince !== undefined) run.timings.queueMs += now - call.waitingSince;
     delete call.waitingSince;
     Object.assign(call, { state: 'inflight', attempt: run.attempt, startedAt: now } satisfies Partial<OpenCall>);
-    frame.toolCalls += 1;
     emit(step, 'tool.call.started', {
       callId: call.callId,
       tool: call.tool,

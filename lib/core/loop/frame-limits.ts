@@ -58,6 +58,17 @@ async function finishAtLimit(step: Step, outcome: Limit): Promise<void> {
   return finishRun(step, { outcome });
 }
 
+/** Ends the child whose own `timeout` is over, and what lies on it (design 3.6): active time since it was pushed, as for the run. */
+export async function endLateFrames(step: Step): Promise<void> {
+  const late = step.run.frames.findIndex(
+    ({ since, constraints }) => since !== undefined && constraints && activeMs(step) - since >= constraints.timeout,
+  );
+  const frame = step.run.frames[late];
+  if (!frame) return;
+  while (step.run.frames.length > late + 1) await failedFrame(step, 'CANCELLED', 'a frame below ended: timeout');
+  await failedFrame(step, 'RESOURCE_EXHAUSTED', `${frame.namespace} reached its limit: timeout`);
+}
+
 /**
  * Fails the `timeout` nodes of every tree of the stack whose active time is over (design 8): what lies above such a node
  * is taken off, what it has not dispatched is answered. Calls in flight are never interrupted; none is here.
@@ -68,7 +79,8 @@ export async function expireTreeTimeouts(step: Step): Promise<void> {
     if (frame?.kind !== 'tree') continue;
     const { state, expired } = expireTimeouts(treeOf(step, frame), frame.state, activeMs(step));
     frame.state = state;
-    const under = (path: string | undefined): boolean => path !== undefined && expired.some((node) => path.startsWith(node));
+    const under = (path: string | undefined): boolean =>
+      path !== undefined && expired.some((node) => path === node || path.startsWith(`${node}/`));
     if (under(step.run.frames[depth + 1]?.path))
       while (step.run.frames.length > depth + 1) await failedFrame(step, 'TIMEOUT', 'a timeout of the tree below is over');
     closeUnder(step, frame, under);

@@ -5,9 +5,10 @@ import { FRAME_DEPTH, RESULT_BYTES } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import type { Frame } from './frames.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
-import { emit, openCalls, type Step, topFrame } from './step.ts';
+import { activeMs, emit, openCalls, type Step, topFrame } from './step.ts';
 import { completeNode } from './tree-board.ts';
 
+const NAMESPACE_CHARACTERS = 200;
 const RESULT_CUT = '\n\n... (the result was too long and is cut here)';
 
 /** Another frame may be pushed (design 3.6: at most 3 deep). */
@@ -15,12 +16,14 @@ export const mayPush = (step: Step): boolean => step.run.frames.length < FRAME_D
 
 /** `skill_runtime.<name>_<path>_<callId>`, of characters that keys may have. */
 export function namespaceOf(name: string, path: string, callId: string): string {
-  return `skill_runtime.${[name, path, callId].filter(Boolean).join('_')}`.replace(/[^A-Za-z0-9_.-]/g, '-').slice(0, 200);
+  const told = `skill_runtime.${[name, path].filter(Boolean).join('_')}`.replace(/[^A-Za-z0-9_.-]/g, '-');
+  // Paths may be long, and only the call tells one frame from another.
+  return `${told.slice(0, NAMESPACE_CHARACTERS - callId.length - 1)}_${callId}`;
 }
 
 /** Puts a frame on top: it decides from now on, and its result answers what opened it. */
 export function pushFrame(step: Step, frame: Frame): void {
-  step.run.frames.push(frame);
+  step.run.frames.push({ ...frame, since: activeMs(step) });
   emit(step, 'frame.started', { frame: frame.namespace, kind: frame.kind, name: frame.kind === 'tree' ? frame.skill : frame.agent });
 }
 

@@ -54,6 +54,8 @@ const frameBase = {
   iterations: z.int(),
   toolCalls: z.int(),
   usage: usageSchema,
+  /** Active ms of the run when it was pushed: a timeout of its own counts from there. Absent in the root frame, whose timeout is the run's. */
+  since: z.number().optional(),
   /** Absent: the run's. They only tighten. Of the root frame they hold for the whole run: skills that it loaded. */
   constraints: mergedConstraintsSchema.optional(),
   /** Key prefix of the messages of this frame's last commit; readers follow `prev` from here. */

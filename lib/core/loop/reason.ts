@@ -6,7 +6,7 @@ import { mustContinue, START_EVENTS, worstCaseEvents } from '../machine/history.
 import { decide } from './decide.ts';
 import type { LoopDeps } from './deps.ts';
 import { finishRun } from './finish.ts';
-import { expireTreeTimeouts } from './frame-limits.ts';
+import { endLateFrames, expireTreeTimeouts } from './frame-limits.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import { closeBatch, observeResults, recoverCalls } from './observe.ts';
 import { batchHistory, finishOutput, outputOf } from './output.ts';
@@ -14,7 +14,7 @@ import { returnPermits, undoPermits } from './permits.ts';
 import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
-import { activeMs, beginStep, emit, runConstraints, type Step, say, setPlan, topFrame, transcript } from './step.ts';
+import { activeMs, beginStep, emit, openCalls, runConstraints, type Step, say, setPlan, topFrame, transcript } from './step.ts';
 import { commitOrEnd } from './too-large.ts';
 import { takeDecisions } from './woke.ts';
 import { countPlan } from './work.ts';
@@ -99,6 +99,7 @@ async function work(step: Step, event: ReasonEvent): Promise<void> {
   if (run.plan) return;
   if (activeMs(step) >= runConstraints(run).timeout) return finishRun(step, { outcome: 'timeout' });
   if (isHistoryFull(step)) return handOver(step);
+  await endLateFrames(step);
   await expireTreeTimeouts(step);
   await decide(step);
 }
@@ -111,7 +112,11 @@ function suspensionOptions({ config, builtIns }: LoopDeps): SuspensionOptions {
 async function absorb(step: Step, { data }: ReasonEvent): Promise<void> {
   const { run, before } = step;
   const frame = topFrame(run);
-  if (data.recover) step.activeSince = step.startedAt;
+  if (data.recover) {
+    step.activeSince = step.startedAt;
+    // Nobody polled for it while the engine stood still.
+    for (const call of openCalls(frame)) delete call.waitingSince;
+  }
   if (data.recover && before.plan) emit(step, 'run.recovered', { plan: before.plan.next });
   switch (before.plan?.next) {
     case undefined:

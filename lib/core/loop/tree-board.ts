@@ -50,6 +50,22 @@ export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Jso
   }
 }
 
+const policiesOf = (step: Step): string => step.inputs.policies.map(({ version, updatedAt }) => `${version}@${updatedAt}`).join();
+
+/** An approval before its child is asked now: what is in force now it may stand for. */
+export function noteAsked(step: Step, frame: TreeFrame, path: string): void {
+  const own = Object.hasOwn(frame.state, path) ? frame.state[path] : {};
+  frame.state = { ...frame.state, [path]: { ...own, asked: policiesOf(step) } };
+}
+
+/** An approval over the node was asked under the live policies of this moment, and given. */
+export function isAskedUnder(step: Step, frame: TreeFrame, path: string): boolean {
+  const now = policiesOf(step);
+  return Object.entries(frame.state).some(
+    ([over, { before, asked }]) => path.startsWith(`${over}/`) && before === 'approved' && asked === now,
+  );
+}
+
 /** Takes the result of a call of the tree's batch. */
 export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, result: ToolResult): void {
   // A tree that a deployment took away cannot go on, but its run must still be able to end.

@@ -1,10 +1,13 @@
 import { HandrailError } from '../errors.ts';
+import type { Constraints } from '../guard/constraints.ts';
 import { callHash } from '../guard/preflight.ts';
 import { readArguments } from '../hands/arguments.ts';
 import type { ToolResult } from '../hands/result.ts';
 import { approvalIdOf, suspensionIdOf } from '../ids.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
+import { chooseSkills } from '../skills/select.ts';
+import type { Skill } from '../skills/skill.ts';
 import { tightened } from '../skills/tighten.ts';
 import { checkOutputs, checkValue } from '../trees/inputs.ts';
 import { type Next, tick } from '../trees/tick.ts';
@@ -18,7 +21,7 @@ import type { AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { recentTalk } from './recent-talk.ts';
 import { activeMs, emit, nextCallId, type Step, say, setPlan } from './step.ts';
-import { APPROVE_NODE, approvalPath, completeNode, readBoard, skillOf, writeBoard } from './tree-board.ts';
+import { APPROVE_NODE, approvalPath, completeNode, noteAsked, readBoard, skillOf, writeBoard } from './tree-board.ts';
 import { noUsage } from './usage.ts';
 
 /**
@@ -138,6 +141,7 @@ function askPeople(step: Step, frame: TreeFrame, items: Extract<Next, { kind: 'a
       };
     }),
   );
+  for (const { path, phase } of items) if (phase === 'before') noteAsked(step, frame, path);
   for (const { callId } of calls)
     emit(step, 'approval.requested', { approvalId: approvalIdOf(suspensionId, callId), callId, tool: APPROVE_NODE, kind: 'node' });
   step.run.status = 'waiting';
@@ -199,10 +203,13 @@ async function pushAgent(
     completeNode(step, frame, path, refuse(step, { tool: name }, new HandrailError('RESOURCE_EXHAUSTED', message)));
   if (!Object.hasOwn(step.deps.config.agents, name)) return fail(`there is no agent "${name}"`);
   if (!mayPush(step)) return fail('frames may not be nested deeper');
-  const constraints = tightened(frame.constraints ?? step.run.constraints, node.constraints ?? {});
+  const chosen = skillsOfChild(step, name, node.skills ?? []);
+  if (chosen instanceof HandrailError) return fail(chosen.message);
+  const layers = [node.constraints ?? {}, ...ownConstraints(step, name), ...chosen.map((skill) => skill.constraints)];
+  const constraints = layers.reduce(tightened, frame.constraints ?? step.run.constraints);
   const child: AgentFrame = {
     kind: 'agent',
-    namespace: namespaceOf(name, path, `c${step.run.step}`),
+    namespace: namespaceOf(name, path, nextCallId(step)),
     path,
     agent: name,
     task,
@@ -211,7 +218,7 @@ async function pushAgent(
     usage: noUsage,
     repeats: [],
     constraints,
-    ...(node.skills ? { skills: [...node.skills] } : {}),
+    ...(chosen.length > 0 ? { skills: chosen.map((skill) => skill.name) } : {}),
   };
   pushFrame(step, child);
   const talk = await recentTalk(step, node.history_limit ?? constraints.history_limit);
@@ -219,6 +226,22 @@ async function pushAgent(
   for (const { role, content } of seedMessages)
     say(step, child, role === 'user' ? { role, text: content } : { role, text: content, calls: [] });
   say(step, child, { role: 'user', text: task });
+}
+
+/** The agent's own and the node's, with those that they require, as at the start of a run. */
+function skillsOfChild({ deps }: Step, agent: string, names: readonly string[]): Skill[] | HandrailError {
+  try {
+    return chooseSkills(deps.skills, [...(deps.config.agents[agent]?.skills ?? []), ...names]);
+  } catch (error) {
+    if (error instanceof HandrailError) return error;
+    throw error;
+  }
+}
+
+/** What the configuration says of the agent; of the run's own agent it holds already. */
+function ownConstraints({ deps, run }: Step, agent: string): Constraints[] {
+  const own = agent === run.agent ? undefined : deps.config.agents[agent]?.constraints;
+  return own ? [own] : [];
 }
 
 async function endTree(

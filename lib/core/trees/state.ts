@@ -19,6 +19,8 @@ const nodeStateSchema = z.object({
   started: z.number().optional(),
   /** approval: what was decided in this attempt. */
   before: decisionSchema.optional(),
+  /** approval: the policies in force when it was asked before its child. */
+  asked: z.string().optional(),
   after: decisionSchema.optional(),
 });
 export type NodeState = z.infer<typeof nodeStateSchema>;

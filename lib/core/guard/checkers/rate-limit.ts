@@ -9,6 +9,12 @@ export const COUNTED = 'counted';
 
 const stateSchema = z.object({ call_count: z.int().nonnegative() });
 
+/** Calls that a run has been charged with so far, from the checkers' states that it keeps. */
+export function countedCalls(states: Readonly<Record<string, unknown>>): number {
+  const state = stateSchema.safeParse(states[RATE_LIMIT]);
+  return state.success ? state.data.call_count : 0;
+}
+
 /**
  * Seed 003, RateLimitChecker: denies when `call_count > max_calls`. The count outlives the step (run item) and lives as
  * long as the run. A call counts once, and what is denied here does not count (design 5.1).

@@ -1,5 +1,5 @@
-import { localOptions } from '../e2e/embedded-runner.ts';
 import { startLocal } from '../../lib/runtime/local.ts';
+import { localOptions } from '../e2e/embedded-runner.ts';
 
 /** The suite's server as a process of its own: says where it listens, then serves until it is told to stop. */
 const [directory = ''] = process.argv.slice(2);

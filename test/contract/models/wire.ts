@@ -31,9 +31,7 @@ export interface Reply {
 }
 
 /** A server on loopback that gives the replies in turn and keeps the requests. */
-export async function serve(
-  replies: Reply[],
-): Promise<{
+export async function serve(replies: Reply[]): Promise<{
   url: string;
   requests: { path: string; body: Record<string, never>; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;

@@ -199,7 +199,8 @@ root:
 
 describe('a tree as the root of a run', () => {
   const inputs = { type: 'object', properties: { place: { type: 'string', default: 'home' } }, additionalProperties: false };
-  const yaml = 'root: { type: sequence, children: [ { type: tool, tool: look }, { type: set, key: skill_result, value: { at: "{{place}}" } } ] }';
+  const yaml =
+    'root: { type: sequence, children: [ { type: tool, tool: look }, { type: set, key: skill_result, value: { at: "{{place}}" } } ] }';
 
   it('runs without an LLM and answers with its result', async () => {
     const rig = new LoopRig({ tools, trees: [skill('visit', yaml, { inputs })], turns: [] });
@@ -211,7 +212,9 @@ describe('a tree as the root of a run', () => {
 
   it('is refused for inputs that do not fit and for a skill that is not there', async () => {
     const rig = new LoopRig({ tools, trees: [skill('visit', yaml, { inputs })] });
-    await expect(rig.start('visit', { tree: { skill: 'visit', inputs: { plac: 1 } } })).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    await expect(rig.start('visit', { tree: { skill: 'visit', inputs: { plac: 1 } } })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+    });
     await expect(rig.start('visit', { tree: { skill: 'other', inputs: {} } })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });

@@ -59,7 +59,9 @@ describe('a server that is killed and started again', () => {
   it('observes a call that was in flight as "outcome unknown" and goes on', async () => {
     const before = apiClient(server);
     const runId = await before.start('scenario-slow');
-    await before.until('the call to be in flight', async () => ((await before.events(runId)).some((event) => event.type === 'tool.call.started') ? true : undefined));
+    await before.until('the call to be in flight', async () =>
+      (await before.events(runId)).some((event) => event.type === 'tool.call.started') ? true : undefined,
+    );
     await kill(server, 'SIGKILL');
     server = await startServer(directory);
     const api = apiClient(server);

@@ -1,6 +1,7 @@
 import { readTree } from '../../lib/adapters/skills/tree-file.ts';
 import type { TreeSkill } from '../../lib/core/loop/deps.ts';
 import type { Run } from '../../lib/core/loop/run.ts';
+import { recoverAll } from '../../lib/core/loop/sweep.ts';
 import type { ModelRequest } from '../../lib/core/ports/model.ts';
 import type { RigTool, Turn } from './loop-rig.ts';
 import { ended, type Faults, LoopRig, NO_FAULTS } from './loop-rig.ts';
@@ -42,6 +43,7 @@ root:
       title: Go on?
       child: { type: retry, attempts: 2, delay_s: 1, child: { type: tool, tool: guarded } }
     - { type: inverter, child: { type: tool, tool: broken } }
+    - { type: timeout, name: help, ms: 20000, child: { type: agent, task: Help, output_key: helped } }
     - { type: set, key: skill_result, value: done }
 `;
 const PROCEDURE: TreeSkill = {
@@ -51,7 +53,7 @@ const PROCEDURE: TreeSkill = {
   inputs: undefined,
   outputs: undefined,
   resultKey: 'skill_result',
-  constraints: undefined,
+  constraints: { max_iterations: 3, guard: { max_tool_calls: 6 } },
 };
 const TTL_MS = 60_000;
 /** Rounds of sweep after which everything must have ended. */
@@ -75,6 +77,7 @@ export async function playSchedule(seed: number, strike?: readonly number[]): Pr
       calls: Array.from({ length: 1 + pick(4) }, () => callOf(NAMES[pick(NAMES.length)] ?? 'read', pick(1000))),
     }),
   );
+  const helps: Turn[] = pick(2) === 0 ? [] : [{ text: 'helping', calls: [callOf(pick(2) === 0 ? 'guarded' : 'write', pick(1000))] }];
   const prompts: string[] = [];
   const rig = new LoopRig({
     seed,
@@ -84,9 +87,13 @@ export async function playSchedule(seed: number, strike?: readonly number[]): Pr
       approvals: { ttl_ms: TTL_MS },
       agents: { default: { on_deny: pick(2) === 0 ? 'batch' : 'call' } },
       constraints: { guard: { tool_policy: { guarded: 'confirm', banned: 'deny' } } },
+      // So low that an execution has to hand over again and again.
+      limits: { history_events: pick(4) === 0 ? 1_200 : 20_000 },
     },
     turns: (request, turn) => {
       prompts.push(...brokenPrompt(request));
+      const last = request.messages.findLast(({ role }) => role === 'user');
+      if (last?.role === 'user' && last.text === 'Help') return helps[turn] ?? 'helped';
       return turns[turn] ?? 'the end';
     },
   });
@@ -106,10 +113,10 @@ export async function playSchedule(seed: number, strike?: readonly number[]): Pr
   };
   rig.faults = faults;
   const run = await started(rig, seed);
-  const decisions = await act(rig, run.runId, pick);
+  const { decisions, stopped } = await act(rig, run.runId, pick);
   rig.faults = NO_FAULTS;
   const final = await finish(rig, run.runId);
-  return { seed, operations, violations: [...prompts, ...(await violationsOf(rig, final, decisions))] };
+  return { seed, operations, violations: [...prompts, ...stopped(), ...(await violationsOf(rig, final, decisions))] };
 }
 
 async function started(rig: LoopRig, seed: number): Promise<Run> {
@@ -123,19 +130,27 @@ async function started(rig: LoopRig, seed: number): Promise<Run> {
 }
 
 /** People, sweep and the machine take turns, in an order the seed chooses. Who is killed comes again later. */
-async function act(rig: LoopRig, runId: string, pick: (below: number) => number): Promise<Map<string, string>> {
+async function act(rig: LoopRig, runId: string, pick: (below: number) => number): Promise<Acted> {
   const decisions = new Map<string, string>();
   const cancelAt = pick(4) === 0 ? pick(20) : -1;
+  const crashAt = pick(3) === 0 ? pick(20) : -1;
+  const policyAt = pick(3) === 0 ? pick(20) : -1;
+  let stopped: Acted['stopped'] = () => [];
   for (let round = 0; round < 40; round++) {
     try {
       if (round === cancelAt) await rig.cancel(runId);
+      // The engine on a laptop stops with all it holds in memory; whoever starts it again recovers.
+      if (round === crashAt) rig.executions.clear();
+      if (round >= crashAt && crashAt >= 0 && rig.executions.size === 0) await recoverAll(rig.deps);
+      if (round === policyAt) stopped = await stopWrites(rig, runId);
       const pending = await rig.pending(runId);
       const approvalId = pending[pick(Math.max(1, pending.length))];
       if (approvalId !== undefined && pick(2) === 0) {
         const decision = pick(2) === 0 ? 'approve' : 'reject';
-        await rig.decide([{ approvalId, decision }]);
+        const made = { approvalId, decision, ...(decision === 'approve' && pick(3) === 0 ? { arguments: { n: -1 } } : {}) } as const;
+        await rig.decide([made]);
         decisions.set(approvalId, decision);
-        if (pick(3) === 0) await rig.decide([{ approvalId, decision }]);
+        if (pick(3) === 0) await rig.decide([made]);
       }
       if (pick(6) === 0) await rig.sweep();
       if (pick(8) === 0) rig.clock.advance(pick(2) === 0 ? TTL_MS : 5_000);
@@ -144,12 +159,34 @@ async function act(rig: LoopRig, runId: string, pick: (below: number) => number)
       if (!(error instanceof Killed || isExpected(error))) throw error;
     }
   }
-  return decisions;
+  return { decisions, stopped };
+}
+
+interface Acted {
+  readonly decisions: Map<string, string>;
+  /** What ran although a live policy had stopped it before. */
+  stopped(): string[];
+}
+
+/** Denies `write` while none is under way: none may begin any more, in whichever frame. */
+async function stopWrites(rig: LoopRig, runId: string): Promise<Acted['stopped']> {
+  if ((await rig.get(runId)).plan?.next === 'act') return () => [];
+  const guard = { tool_policy: { write: 'deny' as const } };
+  rig.stores.state.policies.set('t1', { v: 1, version: 1, guard, updatedAt: rig.clock.now(), updatedBy: 'ops' });
+  const before = new Set(rig.handled.keys());
+  return () =>
+    [...rig.handledTools]
+      .filter(([callId, tool]) => tool === 'write' && !before.has(callId))
+      .map(([callId]) => `${callId} write ran after it was denied`);
 }
 
 /** Answers that a person may get who comes too late. */
 function isExpected(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['EXPIRED', 'ALREADY_DECIDED', 'CONFLICT', 'NOT_FOUND'].includes(String(error.code));
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    ['EXPIRED', 'ALREADY_DECIDED', 'CONFLICT', 'NOT_FOUND', 'BAD_REQUEST'].includes(String(error.code))
+  );
 }
 
 async function finish(rig: LoopRig, runId: string): Promise<Run> {
@@ -186,13 +223,31 @@ async function violationsOf(rig: LoopRig, run: Run, decisions: ReadonlyMap<strin
     if (tool === 'banned') found.push(`${callId} was denied and ran`);
   }
   found.push(...decisionViolations(rig, run, decisions, observed));
-  if (!run.error && run.frames[0]?.iterations !== messages.filter(({ message }) => message.role === 'assistant').length)
-    found.push('iterations and assistant messages differ');
+  found.push(...(await eventViolations(rig, run, asked, messages.filter(({ message }) => message.role === 'assistant').length)));
   const { state } = rig.stores;
   if ((state.permits?.leases ?? []).some((lease) => lease.until > rig.clock.now())) found.push('a permit is held');
   for (const suspension of state.suspensions.values())
     if (Object.values(suspension.approvals).some((approval) => approval.status === 'pending'))
       found.push(`${suspension.suspensionId} is pending`);
+  return found;
+}
+
+/** The log tells of every answer of the LLM and of every end of a call once, in every frame. */
+async function eventViolations(rig: LoopRig, run: Run, asked: readonly { callId: string }[], answers: number): Promise<string[]> {
+  const found: string[] = [];
+  const events = await rig.stores.through(async () => undefined).runs.readEvents(run, 0);
+  const of = (...types: string[]) => events.filter(({ type }) => types.includes(type));
+  const told = of('llm.call.completed').filter(({ data }) => data['frame'] === 'main').length;
+  if (told !== answers) found.push(`${answers} answers of the LLM, ${told} of them in the log`);
+  if (of('run.started').length !== (run.step > 0 ? 1 : 0) || of('run.finished').length !== (run.step > 0 ? 1 : 0))
+    found.push('the run did not start and end once');
+  const ends = of('tool.call.completed', 'tool.call.failed').map(({ data }) => String(data['callId']));
+  const calls = [...asked.map(({ callId }) => callId), ...of('tool.call.started').map(({ data }) => String(data['callId']))];
+  for (const callId of new Set([...calls, ...ends])) {
+    const count = ends.filter((ended) => ended === callId).length;
+    if (count !== 1) found.push(`the log tells of ${count} ends of ${callId}`);
+  }
+  if (of('frame.started').length < of('frame.ended').length) found.push('more frames ended than started');
   return found;
 }
 
@@ -221,7 +276,9 @@ function decisionViolations(
 
 /** A decision whose answer got lost stands all the same. */
 function approvedInStore(rig: LoopRig, callId: string): boolean {
-  return [...rig.stores.state.suspensions.values()].some((suspension) => suspension.approvals[callId]?.status === 'approved');
+  return [...rig.stores.state.suspensions.values()].some((suspension) =>
+    ['approved', 'edited'].includes(suspension.approvals[callId]?.status ?? ''),
+  );
 }
 
 /** What a provider would refuse: a call without its result in the next message, a result of no call, an id twice. */

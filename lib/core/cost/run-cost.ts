@@ -28,8 +28,8 @@ export interface CostBasis {
 }
 
 /**
- * Measured on the step benchmark (docs/cost.md): what `reason` takes beside the LLM, a warm tool function beside its tool,
- * and what suspend takes to register and tell, ms.
+ * Assumed, ms, of warm functions: `reason` beside the LLM (five requests to the tables, guard, prompt), a tool function
+ * beside its tool, and what suspend takes to register and tell. docs/cost.md says what they make of the sum.
  */
 export const LAMBDA_OVERHEAD_MS = { reason: 60, tool: 15, suspend: 150 } as const;
 const READ_UNIT_BYTES = 4_096;

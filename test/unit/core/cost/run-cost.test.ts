@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { awsPricesSchema } from '../../../../lib/core/cost/prices.ts';
 import { runCost } from '../../../../lib/core/cost/run-cost.ts';
 import { failureTransitions, planTransitions } from '../../../../lib/core/cost/transitions.ts';
-import { benchModel, withRuntime } from '../../../bench/bench-runtime.ts';
 import { fakeRun } from '../../api/fake-services.ts';
 
 const prices = awsPricesSchema.parse({});
@@ -26,23 +25,6 @@ describe('transitions of a plan', () => {
 });
 
 describe('transitions of a run', () => {
-  it('are exactly those that the engine made, with a stage of three, an approval, and the end', async () => {
-    let made = 0;
-    const list = (depth: number) => ['list_directory', { path: '.', depth }] as const;
-    const model = benchModel([list(1), list(2), list(3)], 2, () => undefined);
-    const config = { constraints: { guard: { tool_policy: { list_directory: 'confirm' as const } } } };
-    await withRuntime({ model, config, engine: { onTransition: () => made++ } }, async (api) => {
-      const runId = await api.start('count');
-      for (let turn = 0; turn < 2; turn++)
-        for (const { approvalId } of await api.approvals(runId, 3))
-          await api.call('POST', `/approvals/${approvalId}`, { decision: 'approve' });
-      const run = await api.ended(runId);
-      expect(run.costs.transitions).toBe(made);
-      expect(run.costs.estimated).toEqual(['lambda', 'dynamodb']);
-      expect(run.costs.transitionsUsd).toBeCloseTo((made * 25) / 1e6, 10);
-    });
-  });
-
   it('that an earlier version began are marked as an estimate', () => {
     const { work: _work, ...old } = fakeRun(1);
     expect(runCost(old, { prices, memoryMb: () => 128 }).estimated).toContain('transitions');

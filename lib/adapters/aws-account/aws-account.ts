@@ -1,4 +1,4 @@
-import type { AwsCredentialIdentityProvider } from '@aws-sdk/types';
+import type { STSClientConfig } from '@aws-sdk/client-sts';
 
 export interface AwsAccountOptions {
   /** Absent: as the SDK finds it, in the environment or the profile. */
@@ -6,7 +6,7 @@ export interface AwsAccountOptions {
   /** An emulator's address, or a test's; absent = AWS. */
   readonly endpoint?: string | undefined;
   /** Absent: as the SDK finds them. */
-  readonly credentials?: AwsCredentialIdentityProvider | undefined;
+  readonly credentials?: NonNullable<STSClientConfig['credentials']> | undefined;
 }
 
 /** What an account has and lets us use, asked with as few and as harmless requests as there are. Errors are the SDK's. */

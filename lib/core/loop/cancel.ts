@@ -31,19 +31,27 @@ export async function cancelRun(deps: CancelDeps, key: RunKey, by: string): Prom
   if (!stored) throw new HandrailError('NOT_FOUND', `there is no run ${key.runId}`);
   if (isTerminal(stored)) return stored;
   if (stored.status === 'starting') return cancelStarting(deps, stored);
-  const at = deps.clock.now();
-  const run = await deps.runs.requestCancel(key, at);
+  const run = await deps.runs.requestCancel(key, deps.clock.now());
   if (!run || isTerminal(run)) return run ?? stored;
-  if (stored.cancelRequestedAt === undefined)
-    await deps.runs.write(
-      keyOf(run),
-      run.sessionId,
-      [],
-      [{ type: 'run.cancel_requested', at, data: { by }, step: run.step, key: eventKey(run.step, 'settle', 0) }],
-    );
+  if (stored.cancelRequestedAt === undefined || !(await isTold(deps, run))) await tell(deps, run, by);
   await wakeCancelled(deps, run, by);
   deps.abortRun?.(run.runId);
   return run;
+}
+
+/** Who asked before may have died between the flag and the event. No step is committed in between, so it stands at this one. */
+async function isTold({ runs }: CancelDeps, run: Run): Promise<boolean> {
+  return (await runs.readEvents(keyOf(run), run.step)).some(({ type }) => type === 'run.cancel_requested');
+}
+
+async function tell({ runs, clock }: CancelDeps, run: Run, by: string): Promise<void> {
+  const { step, cancelRequestedAt: at = clock.now() } = run;
+  await runs.write(
+    keyOf(run),
+    run.sessionId,
+    [],
+    [{ type: 'run.cancel_requested', at, data: { by }, step, key: eventKey(step, 'settle', 0) }],
+  );
 }
 
 /** Nobody need decide any more: closes what is pending and lets the run go on to its end. */

@@ -3,6 +3,9 @@ import { toolResultSchema } from '../hands/result.ts';
 import { callIdSchema } from '../ids.ts';
 import { jsonObjectSchema, jsonSchema } from '../json.ts';
 
+/** Name of the pseudo call that stands for a tree's approval in a batch: no tool, and never shown to an LLM. */
+export const APPROVE_NODE = 'approve_node';
+
 /** One tool call as the transcript keeps it. */
 export const assistantCallSchema = z.object({
   callId: callIdSchema,

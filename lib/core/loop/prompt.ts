@@ -1,5 +1,5 @@
 import type { PromptMessage } from '../ports/model.ts';
-import type { PlacedMessage } from './message.ts';
+import { APPROVE_NODE, type PlacedMessage } from './message.ts';
 import { LOST_OBSERVATION, observationText, type Turn, toTurns } from './transcript.ts';
 
 const LEFT_OUT = '[Earlier messages of this conversation are left out.]';
@@ -43,6 +43,13 @@ function renderAssistant(turn: Extract<Turn, { kind: 'assistant' }>): PromptMess
 
 const sizeOf = (turn: Turn): number => (turn.kind === 'user' ? 1 : 1 + turn.calls.length);
 
+/** Where a tree was the root of an earlier run of the session: what people said to its nodes is no call of any tool. */
+function withoutNodes(turn: Turn): Turn[] {
+  if (turn.kind === 'user' || !turn.calls.some(({ call }) => call.tool === APPROVE_NODE)) return [turn];
+  const calls = turn.calls.filter(({ call }) => call.tool !== APPROVE_NODE);
+  return calls.length === 0 && turn.text === '' ? [] : [{ ...turn, calls }];
+}
+
 /** The newest turns that hold at most `maxMessages` messages; a turn is never parted. */
 function window(turns: readonly Turn[], maxMessages: number): Turn[] {
   let size = 0;
@@ -61,7 +68,7 @@ function window(turns: readonly Turn[], maxMessages: number): Turn[] {
  * message, always shows `task` (what this run was asked), and every call in it is followed by its observation.
  */
 export function buildPrompt(messages: readonly PlacedMessage[], task: string, maxMessages: number): PromptMessage[] {
-  const turns = toTurns(messages);
+  const turns = toTurns(messages).flatMap(withoutNodes);
   const shown = window(turns, maxMessages);
   const prompt = shown.flatMap((turn): PromptMessage[] =>
     turn.kind === 'user' ? [{ role: 'user', text: shownText(turn.text) }] : renderAssistant(turn),

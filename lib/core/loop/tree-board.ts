@@ -7,10 +7,8 @@ import { complete, decideApproval } from '../trees/tick.ts';
 import type { Tree } from '../trees/tree.ts';
 import type { TreeSkill } from './deps.ts';
 import type { OpenCall, TreeFrame } from './frames.ts';
+import { APPROVE_NODE } from './message.ts';
 import { emit, type Step, say, transcript } from './step.ts';
-
-/** Name of the pseudo call that stands for a tree's approval in a batch: no tool, and never shown to an LLM. */
-export const APPROVE_NODE = 'approve_node';
 
 /** The blackboard whole: small values from the frame, large ones from its messages (design 3.2). */
 export async function readBoard(step: Step, frame: TreeFrame): Promise<Record<string, Json>> {

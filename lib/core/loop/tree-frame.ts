@@ -17,11 +17,11 @@ import { stopAtLimit } from './frame-limits.ts';
 import { endFrame, failedFrame, mayPush, namespaceOf, pushFrame } from './frame-stack.ts';
 import type { AgentFrame, OpenCall, TreeFrame } from './frames.ts';
 import { callModel } from './llm.ts';
-import type { AssistantCall } from './message.ts';
+import { APPROVE_NODE, type AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { recentTalk } from './recent-talk.ts';
 import { activeMs, emit, nextCallId, type Step, say, setPlan } from './step.ts';
-import { APPROVE_NODE, approvalPath, completeNode, noteAsked, readBoard, skillOf, writeBoard } from './tree-board.ts';
+import { approvalPath, completeNode, noteAsked, readBoard, skillOf, writeBoard } from './tree-board.ts';
 import { noUsage } from './usage.ts';
 
 /**

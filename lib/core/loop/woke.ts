@@ -7,10 +7,10 @@ import { noteResult } from '../hands/loop-detection.ts';
 import type { ToolResult } from '../hands/result.ts';
 import { hashJson } from '../hash.ts';
 import type { Frame, OpenCall } from './frames.ts';
+import { APPROVE_NODE } from './message.ts';
 import { observe, refuse } from './observe.ts';
 import { openCalls, type Step, say, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
-import { APPROVE_NODE } from './tree-board.ts';
 
 /**
  * Takes the decisions of the suspension that the committed plan waits for (design 3.2.2 and 5.2). Nothing in the

@@ -2,10 +2,9 @@ import { HandrailError } from '../../errors.ts';
 import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../../json.ts';
 import { SUSPENSION_TTL_MS } from '../../limits.ts';
 import type { Frame } from '../../loop/frames.ts';
-import type { PlacedMessage } from '../../loop/message.ts';
+import { APPROVE_NODE, type PlacedMessage } from '../../loop/message.ts';
 import type { Run } from '../../loop/run.ts';
 import { argumentsOf } from '../../loop/transcript.ts';
-import { APPROVE_NODE } from '../../loop/tree-board.ts';
 import type { Approval, Suspension } from './suspension.ts';
 
 /** The item may grow to this, tokens and decisions included; DynamoDB takes 400 KB. */

@@ -260,6 +260,46 @@ describe('an approval that covers a node', () => {
   });
 });
 
+describe('a tree that was the root of an earlier run', () => {
+  it('shows no LLM what people said to its nodes', async () => {
+    const yaml = 'root: { type: approval, child: { type: tool, tool: look } }';
+    const rig = new LoopRig({ tools, trees: [skill('asked', yaml)], turns: ['hello'] });
+    const { runId } = await rig.run('do it', { sessionId: 's1', tree: { skill: 'asked', inputs: {} } });
+    const [approvalId = ''] = await rig.pending(runId);
+    await rig.decide([{ approvalId, decision: 'approve' }]);
+    await rig.settle(runId);
+    await rig.run('and now?', { sessionId: 's1' });
+    const shown = JSON.stringify(rig.prompts[0]?.messages);
+    expect(shown).toContain('look ok');
+    expect(shown).not.toContain('approve_node');
+  });
+});
+
+describe('a request to cancel', () => {
+  it('stands in the event log once, by who asked first, also when that request died half way', async () => {
+    const rig = new LoopRig({
+      tools,
+      config: { constraints: { guard: { tool_policy: { look: 'confirm' } } } },
+      turns: [{ calls: [['look', {}]] }],
+    });
+    const { runId } = await rig.run();
+    const { faults } = rig;
+    rig.faults = {
+      ...faults,
+      before(operation) {
+        if (operation.includes('write')) throw new Error('killed');
+      },
+    };
+    await expect(rig.cancel(runId)).rejects.toThrow('killed');
+    rig.faults = faults;
+    await rig.cancel(runId);
+    await rig.cancel(runId);
+    const run = await rig.settle(runId);
+    expect(run.status).toBe('cancelled');
+    expect((await events(rig, run)).filter(({ type }) => type === 'run.cancel_requested')).toHaveLength(1);
+  });
+});
+
 describe('waiting for a permit', () => {
   it('does not go on while people decide', async () => {
     const rig = new LoopRig({

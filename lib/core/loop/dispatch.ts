@@ -1,4 +1,5 @@
 import { HandrailError } from '../errors.ts';
+import { DIMENSIONS } from '../guard/checkers/budget.ts';
 import { countedCalls } from '../guard/checkers/rate-limit.ts';
 import { TOOL_POLICY, toolPolicyOf } from '../guard/checkers/tool-policy.ts';
 import type { MergedConstraints } from '../guard/constraints.ts';
@@ -167,7 +168,19 @@ function guarding(run: Run, frame: Frame): MergedConstraints {
   });
   const max_tool_calls = limits.length === 0 ? ofRun : Math.min(ofRun ?? Number.POSITIVE_INFINITY, ...limits);
   const own = constraintsOf(run, frame);
-  return { ...own, guard: { ...own.guard, max_tool_calls, budget } };
+  return { ...own, guard: { ...own.guard, max_tool_calls, budget: budgetOfAll(run, budget) } };
+}
+
+/** The budget of every frame of the stack in terms of what the run has used. */
+function budgetOfAll({ frames, usage }: Run, ofRun: MergedConstraints['guard']['budget']): MergedConstraints['guard']['budget'] {
+  const budget = { ...ofRun };
+  for (const { limit, used } of DIMENSIONS) {
+    for (const child of frames.slice(1)) {
+      const own = child.constraints?.guard.budget[limit] ?? null;
+      if (own !== null) budget[limit] = Math.min(budget[limit] ?? Number.POSITIVE_INFINITY, used(usage) - used(child.usage) + own);
+    }
+  }
+  return budget;
 }
 
 /** The decision without what each checker said. */

@@ -5,7 +5,7 @@ import type { GuardSettings } from './settings.ts';
 
 export const BUDGET = 'budget';
 
-const DIMENSIONS = [
+export const DIMENSIONS = [
   { limit: 'total_tokens', used: (usage: Usage) => usage.totalTokens },
   { limit: 'prompt_tokens', used: (usage: Usage) => usage.promptTokens },
   { limit: 'completion_tokens', used: (usage: Usage) => usage.completionTokens },

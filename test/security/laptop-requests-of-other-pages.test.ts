@@ -28,7 +28,14 @@ beforeEach(() => {
 const cookieOf = (answer: RawAnswer) => String(answer.headers['set-cookie']).split(';', 1)[0] ?? '';
 const approval = `/approvals/${fakeRun(1).runId}-3.c3-0`;
 const go = (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
-  send(fixture.server.port, method, path, { host, ...headers }, body);
+  // Without a length Node sends no framing for the body of a DELETE, and the server would read it as the next request.
+  send(
+    fixture.server.port,
+    method,
+    path,
+    { host, ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
+    body,
+  );
 const json = { 'content-type': 'application/json' };
 const bearer = { authorization: `Bearer ${LOCAL_SECRET}` };
 const ownPage = () => ({

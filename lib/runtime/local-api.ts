@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { EmbeddedEngine } from '../adapters/engine/embedded.ts';
 import { workspaceSessionFiles } from '../adapters/session-files/workspace.ts';
 import type { ApiServices } from '../api/services.ts';
+import { HandrailError } from '../core/errors.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
 import { checkLink } from '../core/guard/approvals/link.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
@@ -59,6 +60,11 @@ export function localApiServices(
 async function layOutDemo(workspaces: Workspaces, tenant: string, sessionId: string): Promise<void> {
   const workspace = await workspaces.open({ tenant, sessionId });
   const present = await workspace.list('.', { depth: 1, limit: 100 });
-  if (!present.some((entry) => entry.path === 'sales.csv'))
+  if (present.some((entry) => entry.path === 'sales.csv')) return;
+  try {
     await workspace.write('sales.csv', await readFile(join(DEMO_DIRECTORY, 'sales.csv')), 'create');
+  } catch (error) {
+    // The same request, sent twice at once, has put it there meanwhile.
+    if (!(error instanceof HandrailError && error.code === 'INVALID_ARGUMENTS')) throw error;
+  }
 }

@@ -56,15 +56,18 @@ export function localApiServices(
   };
 }
 
-/** The file that the demo works on; left alone where a session has one. */
+/** What the demo works on; left alone where a session has it. */
+const DEMO_FILES = ['sales.csv', 'CHANGELOG.md'];
+
 async function layOutDemo(workspaces: Workspaces, tenant: string, sessionId: string): Promise<void> {
   const workspace = await workspaces.open({ tenant, sessionId });
-  const present = await workspace.list('.', { depth: 1, limit: 100 });
-  if (present.some((entry) => entry.path === 'sales.csv')) return;
-  try {
-    await workspace.write('sales.csv', await readFile(join(DEMO_DIRECTORY, 'sales.csv')), 'create');
-  } catch (error) {
-    // The same request, sent twice at once, has put it there meanwhile.
-    if (!(error instanceof HandrailError && error.code === 'INVALID_ARGUMENTS')) throw error;
+  const present = (await workspace.list('.', { depth: 1, limit: 100 })).map(({ path }) => path);
+  for (const name of DEMO_FILES.filter((file) => !present.includes(file))) {
+    try {
+      await workspace.write(name, await readFile(join(DEMO_DIRECTORY, name)), 'create');
+    } catch (error) {
+      // The same request, sent twice at once, has put it there meanwhile.
+      if (!(error instanceof HandrailError && error.code === 'INVALID_ARGUMENTS')) throw error;
+    }
   }
 }

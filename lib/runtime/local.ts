@@ -112,8 +112,7 @@ export interface LocalRuntime {
  */
 export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
   const { directory, config, clock, random, logger } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700);
+  await makeDirectory(directory);
   const claim = await claimDirectory(directory);
   const undo: (() => Promise<unknown>)[] = [() => claim.release()];
   try {
@@ -256,6 +255,20 @@ function localAnnouncer(
     ownUrl,
     channels: onNotice ? [{ name: 'screen', send: async (notice) => onNotice(notice) }] : [],
   });
+}
+
+async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await chmod(directory, 0o700);
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw new HandrailError(
+      'BAD_REQUEST',
+      `the data directory ${directory} cannot be used (${why}); choose another one with HANDRAIL_HOME`,
+      { cause },
+    );
+  }
 }
 
 /** Sweeps again and again, never twice at once. The function it returns ends that. */

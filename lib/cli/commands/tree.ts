@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { treeSkillsOf } from '../../adapters/skills/tree-skills.ts';
+import type { TreeSkill } from '../../core/loop/deps.ts';
 import { drawMermaid, drawText, nodeStatuses } from '../../core/trees/draw.ts';
 import type { TreeState } from '../../core/trees/state.ts';
+import { nodePaths } from '../../core/trees/tree.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { loadConfiguredSkills } from '../../runtime/skills.ts';
 import type { ApiClient } from '../client.ts';
@@ -32,7 +34,7 @@ export const showTree: Handler = async (command, [name = ''], raw) => {
   const skill = trees.get(name);
   if (!skill) throw usageError(`there is no tree skill "${name}"; there are: ${[...trees.keys()].join(', ') || 'none'}`);
   const state =
-    run === undefined ? undefined : await withConnection(command, url, { resume: false }, ({ client }) => stateIn(client, run, name));
+    run === undefined ? undefined : await withConnection(command, url, { resume: false }, ({ client }) => stateIn(client, run, skill));
   if (json)
     printJson(command.context, {
       skill: name,
@@ -44,8 +46,12 @@ export const showTree: Handler = async (command, [name = ''], raw) => {
 };
 
 /** What the event log of a run says of the skill's nodes: those whose call has been observed. */
-async function stateIn(client: ApiClient, runId: string, skill: string): Promise<TreeState> {
-  const state: TreeState = {};
+async function stateIn(client: ApiClient, runId: string, { name: skill, tree }: TreeSkill): Promise<TreeState> {
+  // A set node always succeeds and has no event of its own.
+  const silent = [...nodePaths(tree)]
+    .filter(([, { node }]) => node.type === 'set')
+    .map(([path]) => [path, { status: 'success' as const }] as const);
+  const state: TreeState = Object.fromEntries(silent);
   for (let after = 0, more = true; more; ) {
     const page = await client.listEvents(runId, after);
     for (const { type, data } of page.events) {

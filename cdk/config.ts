@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { Config, ModelConfig } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { nearestName } from '../lib/core/hands/nearest-name.ts';
-import { NO_WORKSPACE, WORKSPACE_MOUNT } from '../lib/manifest.ts';
+import { DEFAULT_BEDROCK_MODEL, NO_WORKSPACE, WORKSPACE_MOUNT } from '../lib/manifest.ts';
 import { loadConfig } from '../lib/runtime/config.ts';
 import { DEMO_DIRECTORY } from '../lib/runtime/local-model.ts';
 import { type GivenSettings, SETTING_KEYS, settingsSchema } from './settings-schema.ts';
@@ -33,7 +33,7 @@ export interface Credentials {
  * offer nothing else; on an emulator the scripted demo, which needs no key.
  */
 const DEFAULT_MODELS: Readonly<Record<Settings['target'], ModelConfig>> = {
-  aws: { provider: 'bedrock', model: 'global.anthropic.claude-sonnet-4-5-20250929-v1:0', max_output_tokens: 4096 },
+  aws: { provider: 'bedrock', model: DEFAULT_BEDROCK_MODEL, max_output_tokens: 4096 },
   emulator: { provider: 'scripted', model: 'demo', script: join(DEMO_DIRECTORY, 'demo.yaml') },
 };
 

@@ -88,8 +88,14 @@ function facts(object) {
   const list = el('dl', { class: 'facts' });
   for (const [name, value] of Object.entries(object)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-    list.append(el('dt', {}, name), el('dd', {}, el('pre', {}, text)));
+    list.append(el('dt', {}, name, sizeOf(text)), el('dd', {}, el('pre', {}, text)));
   }
   return list;
+}
+
+/** Said of what does not fit into its box: the rest is scrolled, and not every system shows a scroll bar. */
+function sizeOf(text) {
+  const lines = text.split('\\n').length;
+  return text.length < 400 && lines < 12 ? undefined : ' · ' + lines + (lines === 1 ? ' line, ' : ' lines, ') + text.length.toLocaleString('en') + ' characters';
 }
 `;

@@ -27,7 +27,11 @@ describe.skipIf(BROWSER === undefined)('the console in a browser', () => {
     fixture = await startLocalServer();
     fixture.services.store.runs = [run];
     fixture.services.store.suspensions = [
-      fakeSuspension(run, ['write_file'], { arguments: { [HOSTILE]: HOSTILE, list: [HOSTILE] }, reason: HOSTILE, tool: HOSTILE }),
+      fakeSuspension(run, ['write_file'], {
+        arguments: { [HOSTILE]: HOSTILE, list: [HOSTILE], long: 'line\n'.repeat(100) },
+        reason: HOSTILE,
+        tool: HOSTILE,
+      }),
     ];
     fixture.services.store.events = fakeEvents(3).map((event) => ({
       ...event,
@@ -61,6 +65,8 @@ describe.skipIf(BROWSER === undefined)('the console in a browser', () => {
     expect(await page.locator('#events pre').first().textContent()).toBe(HOSTILE);
     expect(await page.locator('.approval pre').first().textContent()).toBe(HOSTILE);
     expect(await page.locator('.answer').last().textContent()).toBe(HOSTILE);
+    // What has to be scrolled says how long it is, so that nobody approves the part that happens to be in view.
+    expect(await page.locator('.approval dt').last().textContent()).toBe('long · 101 lines, 500 characters');
     expect(await page.title()).toBe('(1) Handrail');
     expect(alarms).toEqual([]);
   });

@@ -80,7 +80,7 @@ function announce({ context, environment }: Command, server: OwnServer, json: bo
       ? [
           '',
           dim(
-            '  The text of the demo model is scripted, and it plays the same task whatever you ask; its tools, guard and approvals are real.',
+            '  The text of the demo model is scripted, and it adds up sales whatever you ask (or checks a release); its tools, guard and approvals are real.',
           ),
           dim('  For a real model put ANTHROPIC_API_KEY, OPENAI_API_KEY or AWS credentials into .env, or start Ollama; then start again.'),
         ]

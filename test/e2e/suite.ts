@@ -112,6 +112,19 @@ export function loopSuite(name: string, start: () => Promise<Runner>): void {
         ]);
     });
 
+    it('exports a run with its messages, its events and what people decided', async () => {
+      const runId = await api.start('scenario-write');
+      const [approval] = await api.approvals(runId, 1);
+      await api.call('POST', `/approvals/${approval.approvalId}`, { decision: 'reject', reason: 'not today' });
+      await api.ended(runId);
+      const { status, body } = await api.call('GET', `/runs/${runId}/export`);
+      expect(status).toBe(200);
+      expect(body.run).toMatchObject({ runId, status: 'succeeded' });
+      expect(body.messages.length).toBeGreaterThanOrEqual(4);
+      expect(JSON.stringify(body.suspensions)).toContain('not today');
+      expect(body.events.map(({ type }: { type: string }) => type)).toEqual(await types(runId));
+    });
+
     it('tells the LLM of a rejection and does not run the call (R3)', async () => {
       const runId = await api.start('scenario-write');
       const [approval] = await api.approvals(runId, 1);

@@ -2,6 +2,7 @@ import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
+import { SERVICE_KEY_ACTIONS } from './grants.ts';
 
 export interface DataKeyProps {
   /** Prefix of the names of what it encrypts. */
@@ -9,16 +10,6 @@ export interface DataKeyProps {
   readonly retain: boolean;
 }
 
-/** CloudWatch Logs encrypts for whoever writes to a log group. AWS documents these with `*` at the end; spelled out here. */
-const LOG_ACTIONS = [
-  'Decrypt',
-  'DescribeKey',
-  'Encrypt',
-  'GenerateDataKey',
-  'GenerateDataKeyWithoutPlaintext',
-  'ReEncryptFrom',
-  'ReEncryptTo',
-];
 const ENVELOPE_ACTIONS = ['Decrypt', 'GenerateDataKey'];
 
 /**
@@ -38,7 +29,7 @@ export class DataKey extends Construct {
     const { account, region } = Stack.of(this);
     const inLogs = (resource: string) => `arn:${Aws.PARTITION}:logs:${region}:${account}:${resource}`;
     const groups = [`/aws/lambda/${name}-*`, `/aws/vendedlogs/*/${name}*`, `/aws/vpc/${name}`].map((group) => inLogs(`log-group:${group}`));
-    this.serve('Logs', `logs.${region}.amazonaws.com`, LOG_ACTIONS, { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': groups } });
+    this.serve('Logs', `logs.${region}.amazonaws.com`, SERVICE_KEY_ACTIONS, { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': groups } });
     // Step Functions hands its log to the delivery service encrypted.
     this.serve('LogDelivery', 'delivery.logs.amazonaws.com', ['Decrypt'], {
       StringEquals: { 'kms:EncryptionContext:SourceArn': inLogs('*') },

@@ -13,8 +13,11 @@ export interface Right {
   readonly wildcard?: string;
 }
 
-/** DynamoDB asks KMS in the name of its caller. AWS documents these with `*` at the end; spelled out here. */
-const TABLE_KEY_ACTIONS = [
+/**
+ * What a service that encrypts each thing for itself asks of KMS: DynamoDB in the name of its caller, CloudWatch Logs in its
+ * own. AWS documents these with `*` at the end; spelled out here.
+ */
+export const SERVICE_KEY_ACTIONS = [
   'Decrypt',
   'DescribeKey',
   'Encrypt',
@@ -47,7 +50,7 @@ function tableRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): 
     return [onTable, allow({ sid: `${pascal(which)}Indexes`, actions: ['dynamodb:Query'], resources })];
   });
   const viaDynamodb = { StringEquals: { 'kms:ViaService': `dynamodb.${stack.region}.${Aws.URL_SUFFIX}` } };
-  const actions = TABLE_KEY_ACTIONS.map((action) => `kms:${action}`);
+  const actions = SERVICE_KEY_ACTIONS.map((action) => `kms:${action}`);
   return [...rights, allow({ sid: 'TableKey', actions, resources: [deployment.key.keyArn], conditions: viaDynamodb })];
 }
 

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import { type Document, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
+import { offsetOf } from '../adapters/yaml-offset.ts';
 import { type Config, configSchema } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
 import { costLimitPath, modelIdOf, unpriced } from '../core/guard/prices.ts';
@@ -97,24 +98,6 @@ function unpricedBudgets(config: Config): { path: Path; message: string }[] {
 
 function fieldName(path: Path): string {
   return path.map(String).join('.');
-}
-
-/** Where `path` begins in the text, or the deepest part of it that is there. */
-function offsetOf(document: Document.Parsed, path: Path): number {
-  let node: unknown = document.contents;
-  let offset = document.contents?.range?.[0] ?? 0;
-  for (const part of path) {
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
-      if (pair === undefined || !isScalar(pair.key)) return offset;
-      offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(part)];
-      if (isScalar(node) || isMap(node) || isSeq(node)) offset = node.range?.[0] ?? offset;
-    } else return offset;
-  }
-  return offset;
 }
 
 function firstLine(text: string): string {

@@ -5,6 +5,7 @@ import type { SkillProblem } from '../../core/skills/skill.ts';
 import type { CheckTree } from '../../core/skills/tree.ts';
 import { declarationProblem } from '../../core/trees/inputs.ts';
 import { checkTree, describeProblem, type KnownNames, type Tree } from '../../core/trees/tree.ts';
+import { offsetOf } from '../yaml-offset.ts';
 
 type Reading = { readonly ok: true; readonly tree: Tree } | { readonly ok: false; readonly problems: readonly SkillProblem[] };
 
@@ -124,22 +125,4 @@ function toPlain(document: Document.Parsed): unknown {
       `aliases are not read: write the node out wherever it is needed (${error instanceof Error ? error.message : String(error)})`,
     );
   }
-}
-
-/** Where the value at `path` stands: its key, its item, or the deepest part of the path that is there. */
-function offsetOf(document: Document.Parsed, path: readonly (string | number)[]): number {
-  let node: unknown = document.contents;
-  let offset = document.contents?.range?.[0] ?? 0;
-  for (const part of path) {
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
-      if (pair === undefined || !isScalar(pair.key)) return offset;
-      offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node)) {
-      node = node.items[Number(part)];
-      if (isScalar(node) || isMap(node) || isSeq(node)) offset = node.range?.[0] ?? offset;
-    } else return offset;
-  }
-  return offset;
 }

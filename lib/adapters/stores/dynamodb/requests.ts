@@ -7,6 +7,7 @@ import {
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
+  QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -37,6 +38,30 @@ const BACKOFF_MS = { first: 50, max: 1_000 } as const;
 export async function getItem(deps: DynamoDeps, table: string, key: ItemKey): Promise<Item | undefined> {
   const { Item: item } = await deps.client.send(new GetCommand({ TableName: table, Key: key, ConsistentRead: true }));
   return item;
+}
+
+/** All pages of a consistent query for `condition`, one after the other, each read when it is asked for. `at` made the placeholders. */
+export async function* queryPages(
+  deps: DynamoDeps,
+  table: string,
+  at: Placeholders,
+  query: { readonly condition: string; readonly projection?: string },
+): AsyncGenerator<Item[]> {
+  let from: Item | undefined;
+  do {
+    const answer = await deps.client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: query.condition,
+        ...(query.projection === undefined ? {} : { ProjectionExpression: query.projection }),
+        ...at.attributes(),
+        ConsistentRead: true,
+        ...(from ? { ExclusiveStartKey: from } : {}),
+      }),
+    );
+    yield answer.Items ?? [];
+    from = answer.LastEvaluatedKey;
+  } while (from);
 }
 
 export type Keys = { readonly [table: string]: readonly ItemKey[] };

@@ -1,4 +1,4 @@
-import { DeleteCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import { HandrailError } from '../../../core/errors.ts';
 import { DEPLOYMENT } from '../../../core/guard/policy.ts';
 import { noPermits } from '../../../core/hands/permits-item.ts';
@@ -8,7 +8,7 @@ import { eventKey, type PlacedEvent } from '../../../core/loop/event.ts';
 import { PROGRESS_KEYS, type Run } from '../../../core/loop/run.ts';
 import type { Session } from '../../../core/loop/session.ts';
 import type { CommitCondition, CommitOutcome, RunStore, StepInputs } from '../../../core/ports/run-store.ts';
-import { type Item, itemBytes } from './codec.ts';
+import { itemBytes } from './codec.ts';
 import { erasePartition } from './erase.ts';
 import { placeholders, setOrRemove } from './expression.ts';
 import { fromPermitsItem, fromPolicyItem, fromSuspensionItem } from './guard-items.ts';
@@ -25,6 +25,7 @@ import {
   isConditionFailure,
   itemAt,
   itemsAt,
+  queryPages,
 } from './requests.ts';
 import { fromEventItem, fromRiding, fromRunItem, fromSessionItem, toEventItem, toProgress, toRunItem, toSessionItem } from './run-items.ts';
 import { listCommits, readTranscript } from './transcript.ts';
@@ -169,26 +170,14 @@ async function readEvents(deps: DynamoDeps, key: RunKey, after: number): Promise
   const events = new Map<string, PlacedEvent>();
   const riding = await ridingEvents(deps, key);
   for (const event of riding) if (event.step >= after) events.set(event.key, event);
-  let from: Item | undefined;
-  do {
-    const at = placeholders();
-    const low = eventKey(Math.max(0, after), 'reason', 0);
-    const condition = `${at.name('pk')}=${at.value(runPk(key))} AND ${at.name('sk')} BETWEEN ${at.value(low)} AND ${at.value(`${eventKey(999_999, 'settle', 9999)}~`)}`;
-    const answer = await deps.client.send(
-      new QueryCommand({
-        TableName: deps.tables.sessions,
-        KeyConditionExpression: condition,
-        ...at.attributes(),
-        ConsistentRead: true,
-        ...(from ? { ExclusiveStartKey: from } : {}),
-      }),
-    );
-    for (const item of answer.Items ?? []) {
+  const at = placeholders();
+  const low = eventKey(Math.max(0, after), 'reason', 0);
+  const condition = `${at.name('pk')}=${at.value(runPk(key))} AND ${at.name('sk')} BETWEEN ${at.value(low)} AND ${at.value(`${eventKey(999_999, 'settle', 9999)}~`)}`;
+  for await (const items of queryPages(deps, deps.tables.sessions, at, { condition }))
+    for (const item of items) {
       const event = fromEventItem(item);
       events.set(event.key, event);
     }
-    from = answer.LastEvaluatedKey;
-  } while (from);
   return [...events.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 

@@ -1,10 +1,11 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import type { PlacedMessage } from '../../../core/loop/message.ts';
 import type { MessageWrite, SessionKey } from '../../../core/ports/run-store.ts';
+import type { Item } from './codec.ts';
 import { placeholders } from './expression.ts';
 import { parseMessagePrefix, sessionPk } from './keys.ts';
 import { brokenChain, type ChainWalk, fromMessageItems, walkChain } from './message-items.ts';
-import type { DynamoDeps } from './requests.ts';
+import { type DynamoDeps, queryPages } from './requests.ts';
 
 /** Items read beyond the messages still wanted: parts, and what lost commits left. */
 const SPARE_ITEMS = 8;
@@ -71,22 +72,9 @@ async function queryPage(deps: DynamoDeps, key: SessionKey, head: string, limit:
 
 /** See `RunStore.listCommits`. */
 export async function listCommits(deps: DynamoDeps, key: SessionKey, runSeq: number): Promise<MessageWrite[]> {
-  const items: Record<string, unknown>[] = [];
-  let from: Record<string, unknown> | undefined;
-  do {
-    const at = placeholders();
-    const condition = `${at.name('pk')}=${at.value(sessionPk(key))} AND begins_with(${at.name('sk')},${at.value('MSG#')})`;
-    const answer = await deps.client.send(
-      new QueryCommand({
-        TableName: deps.tables.sessions,
-        KeyConditionExpression: condition,
-        ...at.attributes(),
-        ConsistentRead: true,
-        ...(from ? { ExclusiveStartKey: from } : {}),
-      }),
-    );
-    items.push(...(answer.Items ?? []));
-    from = answer.LastEvaluatedKey;
-  } while (from);
+  const at = placeholders();
+  const condition = `${at.name('pk')}=${at.value(sessionPk(key))} AND begins_with(${at.name('sk')},${at.value('MSG#')})`;
+  const items: Item[] = [];
+  for await (const page of queryPages(deps, deps.tables.sessions, at, { condition })) items.push(...page);
   return fromMessageItems(items, runSeq);
 }

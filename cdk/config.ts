@@ -55,8 +55,9 @@ export function readSettings(node: Node, root: string, credentials: Credentials 
     throw new HandrailError('BAD_REQUEST', problems.join('\n'));
   }
   const { config: _config, account: _account, region: _region, ...settings } = parsed.data;
-  const { config, directory } = readConfig(parsed.data.config, stage, root);
+  const { config, path } = readConfig(parsed.data.config, stage, root);
   const target = parsed.data.target ?? config.target;
+  refuseOpenIssuer(config.auth, target, path);
   return {
     ...settings,
     stage,
@@ -64,7 +65,7 @@ export function readSettings(node: Node, root: string, credentials: Credentials 
     workspace: target === 'emulator' ? settings.workspace : settings.network === 'isolated' ? WORKSPACE_MOUNT : NO_WORKSPACE,
     env: environmentOf(parsed.data, stage, credentials),
     config: withoutFiles({ ...config, models: modelsOf(config, target) }, target === 'aws' && settings.network === 'none'),
-    configDirectory: directory,
+    configDirectory: dirname(path),
   };
 }
 
@@ -131,14 +132,20 @@ function environmentOf({ account, region }: GivenSettings, stage: string, creden
   return { account, region };
 }
 
-function readConfig(given: string | undefined, stage: string, root: string): { config: Config; directory: string } {
+function readConfig(given: string | undefined, stage: string, root: string): { config: Config; path: string } {
   const ofStage = resolve(root, `handrail.config.${stage}.yaml`);
   const path =
     given !== undefined ? resolve(root, given) : readIfThere(ofStage) === undefined ? resolve(root, 'handrail.config.yaml') : ofStage;
   if (given !== undefined && readIfThere(path) === undefined) {
     throw new HandrailError('BAD_REQUEST', `context config: there is no configuration file ${path}`);
   }
-  return { config: loadConfig(path, readIfThere), directory: dirname(path) };
+  return { config: loadConfig(path, readIfThere), path };
+}
+
+/** API Gateway fetches the keys that tokens are checked with, over https only. An emulator's issuer may be on the same machine. */
+function refuseOpenIssuer(auth: Config['auth'], target: Settings['target'], path: string): void {
+  if (target === 'emulator' || auth.mode !== 'jwt' || auth.issuer.startsWith('https://')) return;
+  throw new HandrailError('BAD_REQUEST', `${path}: auth.issuer: API Gateway needs an https:// address, not ${auth.issuer}`);
 }
 
 function modelsOf(config: Config, target: Settings['target']): Config['models'] {

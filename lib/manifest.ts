@@ -1,3 +1,4 @@
+import type { Config } from './core/config.ts';
 import type { Category } from './core/hands/category.ts';
 import { sha256 } from './core/hash.ts';
 import { TOOL_TIMEOUT_MS } from './core/limits.ts';
@@ -32,10 +33,18 @@ export const ENV = {
   apiUrl: 'HANDRAIL_API_URL',
   /** Topic that approvals are announced to besides the configured ones; only where the stage has someone mailed. */
   approvalsTopic: 'HANDRAIL_APPROVALS_TOPIC',
-  /** Emulator only: the bearer secret that takes the place of the authorizer. */
+  /** Where `apiAuth` is `secret`: the bearer secret that takes the place of the authorizer. */
   apiSecret: 'HANDRAIL_API_SECRET',
 } as const;
 export type EnvKey = keyof typeof ENV;
+
+/**
+ * How callers of a deployment's API show who they are. Emulators take any signature for good, so there a shared secret
+ * stands in for `iam`; tokens they do check, or leave unread, which the function refuses.
+ */
+export function apiAuth(target: 'aws' | 'emulator', { mode }: Config['auth']): 'secret' | 'iam' | 'jwt' {
+  return target === 'emulator' && mode === 'iam' ? 'secret' : mode;
+}
 
 /** The configuration file as the functions find it: checked, as JSON, in the directory of the handler. */
 export const CONFIG_FILE = 'handrail.config.json';
@@ -67,7 +76,7 @@ export interface FunctionSpec {
   readonly description: string;
   readonly memoryMb: number;
   readonly timeoutSeconds: number;
-  /** Keys of its environment, besides `apiSecret` of the api function on an emulator. */
+  /** Keys of its environment, besides `apiSecret` of the api function where a secret is what callers show. */
   readonly env: readonly EnvKey[];
   readonly tables: Readonly<Partial<Record<TableName, TableAccess>>>;
   /** What it may do to the state machine and its executions. */

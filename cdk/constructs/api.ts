@@ -11,7 +11,7 @@ import {
 import { HttpIamAuthorizer, HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Construct } from 'constructs';
-import type { FunctionSpec } from '../../lib/manifest.ts';
+import { apiAuth, type FunctionSpec } from '../../lib/manifest.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { Deployment } from './deployment.ts';
 import { LambdaFunction } from './lambda-function.ts';
@@ -35,23 +35,25 @@ const OPEN_ROUTES = [
   },
 ] as const;
 
-/** The HTTP API. Target `emulator` has a shared secret in place of the authorizer, which emulators do not enforce. */
+/** The HTTP API. */
 export class Api extends Construct {
   readonly url: string;
   readonly id: string;
+  /** How callers show who they are. */
+  readonly auth: ReturnType<typeof apiAuth>;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { deployment, spec } = props;
-    const emulator = deployment.settings.target === 'emulator';
-    const secret = emulator ? { apiSecret: secretParameter(this) } : {};
+    this.auth = apiAuth(deployment.settings.target, deployment.settings.config.auth);
+    const secret = this.auth === 'secret' ? { apiSecret: secretParameter(this) } : {};
     const { function: handler } = new LambdaFunction(this, 'Handler', { deployment, spec, environment: secret });
     const integration = new HttpLambdaIntegration('Integration', handler, { timeout: Duration.seconds(29) });
     const api = new HttpApi(this, 'Http', { apiName: deployment.settings.name, createDefaultStage: false });
     const stage = this.stage(api, deployment);
-    const authorizer = authorizerOf(deployment);
+    const authorizer = authorizerOf(deployment, this.auth);
     const closed = ['/{proxy+}', '/'].flatMap((path) => api.addRoutes({ path, integration, authorizer }));
-    if (emulator) {
+    if (this.auth === 'secret') {
       for (const route of closed)
         acknowledge(route, { 'AwsSolutions-APIG4': 'Emulators do not check signatures; the function checks a shared secret' });
     }
@@ -88,10 +90,10 @@ const ACCESS_LOG = {
   error: '$context.error.message',
 };
 
-function authorizerOf({ settings }: Deployment): IHttpRouteAuthorizer {
-  if (settings.target === 'emulator') return new HttpNoneAuthorizer();
+function authorizerOf({ settings }: Deployment, by: Api['auth']): IHttpRouteAuthorizer {
   const { auth } = settings.config;
-  return auth.mode === 'iam' ? new HttpIamAuthorizer() : new HttpJwtAuthorizer('Jwt', auth.issuer, { jwtAudience: auth.audience });
+  if (auth.mode === 'jwt') return new HttpJwtAuthorizer('Jwt', auth.issuer, { jwtAudience: auth.audience });
+  return by === 'secret' ? new HttpNoneAuthorizer() : new HttpIamAuthorizer();
 }
 
 function secretParameter(scope: Construct): string {

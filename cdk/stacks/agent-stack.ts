@@ -59,6 +59,7 @@ export class AgentStack extends Stack {
     });
     new CfnOutput(this, 'ApiUrl', { value: api.url });
     new CfnOutput(this, 'ApiId', { value: api.id });
+    new CfnOutput(this, 'ApiAuth', { value: api.auth });
     new CfnOutput(this, 'StateMachineArn', { value: loop.resource.ref });
   }
 

@@ -13,8 +13,8 @@ export interface LocalDeployment {
   readonly emulator: Emulator;
   /** Base of the API's routes, without a slash at the end. */
   readonly apiUrl: string;
-  /** Goes into `Authorization: Bearer …`. */
-  readonly secret: string;
+  /** Goes into `Authorization: Bearer …`; undefined where callers show a token of their issuer (`auth.mode: jwt`). */
+  readonly secret: string | undefined;
   /** Directory of the workspaces on this machine; undefined when the emulator keeps it inside. */
   readonly workspace: string | undefined;
   readonly stateMachineArn: string;
@@ -25,6 +25,8 @@ export interface DeployLocalOptions extends EmulatorOptions {
   readonly config?: string;
   /** Prefix of all names. @default handrail */
   readonly name?: string;
+  /** More settings of the stage, as `-c` takes them (docs/deploy.md). */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Where LocalStack mounts the workspaces into functions: `LAMBDA_DOCKER_FLAGS` in docker-compose.yml. */
@@ -41,10 +43,11 @@ const READY_MS = 60_000;
 export async function deployLocal(options: DeployLocalOptions): Promise<LocalDeployment> {
   const { root, name = DEPLOYMENT_NAME, say = () => undefined } = options;
   const emulator = await startEmulator(options);
-  const secret = await keptSecret(root);
+  const kept = await keptSecret(root);
   const workspace = emulator.kind === 'ministack' ? join(root, '.handrail', 'emulator-workspaces') : undefined;
   if (workspace !== undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const context = {
+    ...options.settings,
     target: 'emulator',
     name,
     workspace: workspace ?? LOCALSTACK_WORKSPACE,
@@ -57,7 +60,7 @@ export async function deployLocal(options: DeployLocalOptions): Promise<LocalDep
   }
   say('Deploying');
   const outputs = join(root, '.handrail', `emulator-outputs.${name}.json`);
-  const secretFlag = `${name}-agent:ApiSecret=${secret}`;
+  const secretFlag = `${name}-agent:ApiSecret=${kept}`;
   await cdklocal(options, emulator, [
     'deploy',
     '--all',
@@ -69,7 +72,8 @@ export async function deployLocal(options: DeployLocalOptions): Promise<LocalDep
     secretFlag,
     ...flags,
   ]);
-  const { ApiId, StateMachineArn } = await readOutputs(outputs, `${name}-agent`);
+  const { ApiId, ApiAuth, StateMachineArn } = await readOutputs(outputs, `${name}-agent`);
+  const secret = ApiAuth === 'secret' ? kept : undefined;
   const deployment = { emulator, apiUrl: apiUrlOf(emulator, ApiId), secret, workspace, stateMachineArn: StateMachineArn };
   await untilHealthy(deployment.apiUrl);
   await writePrivately(
@@ -125,7 +129,7 @@ async function cdklocal(
 }
 
 const outputsSchema = z.record(z.string(), z.record(z.string(), z.string()));
-const agentOutputsSchema = z.object({ ApiId: z.string(), StateMachineArn: z.string() });
+const agentOutputsSchema = z.object({ ApiId: z.string(), ApiAuth: z.enum(['secret', 'iam', 'jwt']), StateMachineArn: z.string() });
 
 async function readOutputs(path: string, stack: string): Promise<z.infer<typeof agentOutputsSchema>> {
   return agentOutputsSchema.parse(outputsSchema.parse(JSON.parse(await readFile(path, 'utf8')))[stack]);

@@ -1,41 +1,51 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { HandrailError } from '../core/errors.ts';
 
-/** MiniStack, an emulator on PyPI that runs Node functions without Docker. Its behaviour is tested at this version. */
-const MINISTACK_VERSION = '1.5.33';
+/**
+ * MiniStack, an emulator on PyPI that runs Node functions without Docker, and all it needs, each at the version it is tested
+ * with; `cryptography` is how it checks tokens.
+ */
+const REQUIREMENTS = fileURLToPath(new URL('emulator-requirements.txt', import.meta.url));
 
 /** MiniStack is written for this. */
 const PYTHON = '3.10';
-/** One environment per version, so that an update does not mix two. */
-const environmentDirectory = (root: string): string => join(root, '.venv', `ministack-${MINISTACK_VERSION}`);
+/** One environment per list of versions, so that an update does not mix two. */
+async function environmentDirectory(root: string): Promise<string> {
+  const list = createHash('sha256').update(await readFile(REQUIREMENTS));
+  return join(root, '.venv', `ministack-${list.digest('hex').slice(0, 12)}`);
+}
 
 /**
  * The `ministack` command, installed once into a Python environment of its own under `.venv/` of the project, with every
  * dependency at a known version. HandrailError SERVICE_UNAVAILABLE says what is missing.
  */
 export async function installMinistack(root: string, say: (line: string) => void): Promise<string> {
-  const directory = environmentDirectory(root);
+  const directory = await environmentDirectory(root);
   const command = join(directory, 'bin', 'ministack');
-  // pip writes the command last, after everything that it needs.
-  if (existsSync(command)) return command;
-  say(`Installing MiniStack ${MINISTACK_VERSION} into ${directory} (once)`);
+  const complete = join(directory, 'complete');
+  if (existsSync(complete)) return command;
+  say(`Installing MiniStack into ${directory} (once)`);
   const python = await findPython();
   await runOrExplain(
     python,
     ['-m', 'venv', '--clear', directory],
     'Python could not make a virtual environment; on Debian and Ubuntu install python3-venv',
   );
-  const constraints = join(root, 'lib', 'cli', 'emulator-constraints.txt');
-  const install = ['install', '--quiet', '--disable-pip-version-check', '--constraint', constraints, `ministack==${MINISTACK_VERSION}`];
+  const install = ['install', '--quiet', '--disable-pip-version-check', '--requirement', REQUIREMENTS];
   await runOrExplain(join(directory, 'bin', 'pip'), install, 'MiniStack could not be installed from PyPI');
+  // Last, so that an installation that was cut short is made again.
+  await writeFile(complete, '');
   return command;
 }
 
 /** Ends the MiniStack on a port, with its functions. False when none of this project's was started there. */
 export async function stopMinistack(root: string, port: number): Promise<boolean> {
-  const command = join(environmentDirectory(root), 'bin', 'ministack');
+  const command = join(await environmentDirectory(root), 'bin', 'ministack');
   if (!existsSync(command)) return false;
   const { code } = await run(command, ['--stop'], { env: { ...process.env, GATEWAY_PORT: String(port) } });
   return code === 0;

@@ -15,11 +15,7 @@ import { dynamoLinkStore } from '../adapters/stores/dynamodb/link-store.ts';
 import { oldestPendingMs } from '../adapters/stores/dynamodb/oldest-pending.ts';
 import { dynamoRunStore } from '../adapters/stores/dynamodb/run-store.ts';
 import { createApp } from '../api/app.ts';
-import { bearerAuth } from '../api/auth/bearer.ts';
-import { iamAuth, jwtAuth } from '../api/auth/gateway.ts';
-import type { AuthStrategy } from '../api/auth/strategy.ts';
 import { lambdaHandler } from '../api/lambda.ts';
-import { everyPermission } from '../api/principal.ts';
 import { type AgentConfig, type Config, configSchema } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
 import { decide } from '../core/guard/approvals/decide.ts';
@@ -44,13 +40,14 @@ import { noSkills, skillCatalogueSchema } from '../core/skills/skill.ts';
 import { ENV, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
+import { deployedAuth } from './aws-auth.ts';
 import { directory, dynamo, environment, type LambdaHandler, lazily, loadDeployed, region, secretReader } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { costOf } from './cost-of.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
 
-const TENANT_OF_EMULATOR = 'emulator';
+const targetSchema = configSchema.shape.target;
 const loadDeployedConfig = (): Promise<Config> => loadDeployed(configSchema);
 
 /** Stands where a function has no right to the engine; using it is a fault of ours. */
@@ -173,7 +170,7 @@ export function apiLambda(): LambdaHandler {
     const deps = withTrees(await loopDeps(engineOf(stateMachineArn), noModel, ''));
     const files = fileFunction === NO_WORKSPACE ? noFiles : lambdaSessionFiles(new LambdaClient({ region: region() }), fileFunction);
     const links = dynamoLinkStore(dynamo({ sessions: '', guard: guardTable, memory: '' }));
-    const operatorTenant = target === 'emulator' ? TENANT_OF_EMULATOR : deps.config.auth.operator_tenant;
+    const auth = deployedAuth(targetSchema.parse(target), deps.config.auth, process.env[ENV.apiSecret] ?? '');
     return lambdaHandler(
       createApp(
         {
@@ -182,9 +179,9 @@ export function apiLambda(): LambdaHandler {
           decide: (request) => decide(deps, request),
           checkLink: (suspensionId, token) => checkLink({ links, clock }, suspensionId, token),
           linksDecide: deps.config.approvals.self_approve,
-          changePolicy: (change) => changePolicy({ ...deps, operatorTenant }, change),
+          changePolicy: (change) => changePolicy({ ...deps, operatorTenant: auth.operatorTenant }, change),
           deployedGuard: appLayer(deps.config).guard ?? {},
-          operatorTenant,
+          operatorTenant: auth.operatorTenant,
           runs: deps.runs,
           guard: deps.guard,
           deleteSession: (session) => deleteSession({ ...deps, files }, session),
@@ -196,17 +193,9 @@ export function apiLambda(): LambdaHandler {
           logger: deps.logger,
           version: VERSION,
         },
-        { auth: authOf(deps.config, target) },
+        { auth: auth.strategy },
       ),
     );
   });
   return observed(async (event) => (await handler())(event));
-}
-
-function authOf(config: Config, target: string): AuthStrategy {
-  if (target === 'emulator') {
-    const secret = process.env[ENV.apiSecret] ?? '';
-    return bearerAuth([{ secret, principal: { tenant: TENANT_OF_EMULATOR, principal: 'emulator:owner', permissions: everyPermission } }]);
-  }
-  return config.auth.mode === 'jwt' ? jwtAuth({ tenantClaim: config.auth.tenant_claim }) : iamAuth();
 }

@@ -21,7 +21,8 @@ export function apiClient(runner: Pick<Runner, 'url' | 'authorization'>) {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text };
   };
   const until = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
     const end = Date.now() + PATIENCE_MS;

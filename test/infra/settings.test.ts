@@ -56,6 +56,17 @@ describe('stages', () => {
   });
 });
 
+describe('an issuer of tokens', () => {
+  const auth = 'auth: { mode: jwt, issuer: "http://login.example", audience: [us] }\n';
+
+  it('is asked over https in AWS, and the message says where to change it', () => {
+    const root = mkdtempSync(join(tmpdir(), 'handrail-settings-'));
+    writeFileSync(join(root, 'handrail.config.yaml'), auth);
+    expect(() => settings({}, root)).toThrow(/handrail\.config\.yaml: auth\.issuer: API Gateway needs an https:\/\/ address/);
+    expect(settings({ target: 'emulator' }, root).config.auth.mode).toBe('jwt');
+  });
+});
+
 describe('reserved concurrency', () => {
   it('is set aside for the functions that are named', () => {
     const { agent } = synthesize({ reservedConcurrency: 'tool-code=3, reason=50' });

@@ -144,16 +144,17 @@ describe('tables', () => {
   });
 });
 
+/** Each route of a template, and what it asks a caller for. */
+const routes = (template: typeof agent) =>
+  Object.fromEntries(
+    ofType(template, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties['RouteKey'], Properties['AuthorizationType']]),
+  );
+
+/** The approval page checks the token of its link itself. */
+const page = '/a/{suspensionId}';
+const OPEN = { 'GET /health': 'NONE', [`GET ${page}`]: 'NONE', [`HEAD ${page}`]: 'NONE', [`POST ${page}`]: 'NONE' };
+
 describe('the API', () => {
-  const routes = (template: typeof agent) =>
-    Object.fromEntries(
-      ofType(template, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties['RouteKey'], Properties['AuthorizationType']]),
-    );
-
-  /** The approval page checks the token of its link itself. */
-  const page = '/a/{suspensionId}';
-  const OPEN = { 'GET /health': 'NONE', [`GET ${page}`]: 'NONE', [`HEAD ${page}`]: 'NONE', [`POST ${page}`]: 'NONE' };
-
   it('asks for a signature by default, except for liveness and the page that is opened by a link', () => {
     expect(routes(agent)).toEqual({ 'ANY /{proxy+}': 'AWS_IAM', 'ANY /': 'AWS_IAM', ...OPEN });
   });
@@ -196,6 +197,15 @@ describe('target emulator', () => {
     const differences = [...differing(agent, emulator.agent, ''), ...differing(state, emulator.state, '')];
     expect(differences.filter((path) => !ALLOWED.some(([allowed]) => allowed.test(path)))).toEqual([]);
     for (const [allowed] of ALLOWED) expect(differences.filter((path) => allowed.test(path))).not.toEqual([]);
+  });
+
+  it('checks tokens as AWS does, without a secret, when the configuration names an issuer', () => {
+    const { agent: jwt } = synthesize(
+      { target: 'emulator' },
+      'auth: { mode: jwt, issuer: "http://127.0.0.1:9000", audience: [handrail] }\n',
+    );
+    expect(routes(jwt)).toEqual({ 'ANY /{proxy+}': 'JWT', 'ANY /': 'JWT', ...OPEN });
+    expect(Object.keys(jwt.Parameters)).not.toContain('ApiSecret');
   });
 
   it('has no secret in the template', () => {

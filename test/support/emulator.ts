@@ -36,13 +36,17 @@ export async function deployedStack(config: string, env: Readonly<Record<string,
     return { apiUrl: url.replace(/\/$/, ''), authorization: `Bearer ${env['HANDRAIL_SECRET'] ?? ''}`, inside: undefined };
   const port = Number(env['HANDRAIL_EMULATOR_PORT'] ?? EMULATOR_PORT);
   const { apiUrl, secret, emulator, stateMachineArn } = await deployLocal({ root: ROOT, port, config, name: NAME });
-  return { apiUrl, authorization: `Bearer ${secret}`, inside: stackInside(emulator.endpoint, stateMachineArn) };
+  return { apiUrl, authorization: `Bearer ${secret ?? ''}`, inside: stackInside(emulator.endpoint, stateMachineArn) };
+}
+
+/** What a client of the AWS SDK needs to talk to an emulator. */
+export function emulatorClient(endpoint: string) {
+  return { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
 }
 
 function stackInside(endpoint: string, stateMachineArn: string): StackInside {
-  const options = { endpoint, region: 'us-east-1', credentials: { accessKeyId: 'test', secretAccessKey: 'test' } };
-  const lambda = new LambdaClient(options);
-  const sfn = new SFNClient(options);
+  const lambda = new LambdaClient(emulatorClient(endpoint));
+  const sfn = new SFNClient(emulatorClient(endpoint));
   return {
     async invoke(name, payload) {
       const { Payload, FunctionError } = await lambda.send(

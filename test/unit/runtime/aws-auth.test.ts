@@ -3,7 +3,13 @@ import type { Config } from '../../../lib/core/config.ts';
 import { deployedAuth } from '../../../lib/runtime/aws-auth.ts';
 
 const SECRET = 'a-secret-of-enough-characters';
-const jwt = { mode: 'jwt', issuer: 'https://issuer.example', audience: ['us'], tenant_claim: 'org', operator_tenant: 'ops' } satisfies Config['auth'];
+const jwt = {
+  mode: 'jwt',
+  issuer: 'https://issuer.example',
+  audience: ['us'],
+  tenant_claim: 'org',
+  operator_tenant: 'ops',
+} satisfies Config['auth'];
 const iam = { mode: 'iam', operator_tenant: 'ops' } satisfies Config['auth'];
 const request = new Request('http://handrail.example/runs', { headers: { authorization: `Bearer ${SECRET}` } });
 const claims = { requestContext: { authorizer: { jwt: { claims: { sub: 'ada', org: 'ours', scope: 'handrail/read' } } } } };

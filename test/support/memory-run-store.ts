@@ -69,10 +69,11 @@ export function memoryRunStore(state: MemoryState, gate: Gate): RunStore {
       progress(state, there, run);
       return { committed: true };
     },
-    async requestCancel(key, at) {
+    async requestCancel(key, at, by) {
       await gate('requestCancel');
       const run = state.runs.get(runId(key));
-      if (run && !isTerminal(run) && run.status !== 'starting') run.cancelRequestedAt ??= at;
+      if (run && !isTerminal(run) && run.status !== 'starting' && run.cancelRequestedAt === undefined)
+        Object.assign(run, { cancelRequestedAt: at, cancelRequestedBy: by });
       return structuredClone(run);
     },
     async postponeRun(key, step, dueAt) {

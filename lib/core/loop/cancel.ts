@@ -30,8 +30,8 @@ export async function cancelRun(deps: CancelDeps, key: RunKey, by: string): Prom
   const stored = await deps.runs.getRun(key);
   if (!stored) throw new HandrailError('NOT_FOUND', `there is no run ${key.runId}`);
   if (isTerminal(stored)) return stored;
-  if (stored.status === 'starting') return cancelStarting(deps, stored);
-  const run = await deps.runs.requestCancel(key, deps.clock.now());
+  if (stored.status === 'starting') return cancelStarting(deps, stored, by);
+  const run = await deps.runs.requestCancel(key, deps.clock.now(), by);
   if (!run || isTerminal(run)) return run ?? stored;
   if (stored.cancelRequestedAt === undefined || !(await isTold(deps, run))) await tell(deps, run, by);
   await wakeCancelled(deps, run, by);
@@ -44,13 +44,14 @@ async function isTold({ runs }: CancelDeps, run: Run): Promise<boolean> {
   return (await runs.readEvents(keyOf(run), run.step)).some(({ type }) => type === 'run.cancel_requested');
 }
 
+/** Of two who ask at once both may tell, under one key; the run says who came first. */
 async function tell({ runs, clock }: CancelDeps, run: Run, by: string): Promise<void> {
-  const { step, cancelRequestedAt: at = clock.now() } = run;
+  const { step, cancelRequestedAt: at = clock.now(), cancelRequestedBy = by } = run;
   await runs.write(
     keyOf(run),
     run.sessionId,
     [],
-    [{ type: 'run.cancel_requested', at, data: { by }, step, key: eventKey(step, 'settle', 0) }],
+    [{ type: 'run.cancel_requested', at, data: { by: cancelRequestedBy }, step, key: eventKey(step, 'settle', 0) }],
   );
 }
 
@@ -63,10 +64,8 @@ export async function wakeCancelled(deps: Omit<CancelDeps, 'abortRun'>, run: Run
 }
 
 /** A run that has not begun is withdrawn: nothing of it ran. */
-async function cancelStarting(deps: CancelDeps, run: Run): Promise<Run> {
+async function cancelStarting(deps: CancelDeps, run: Run, by: string): Promise<Run> {
   await deps.runs.deleteStarting(keyOf(run));
   const now = await deps.runs.getRun(keyOf(run));
-  return now
-    ? cancelRun(deps, keyOf(run), run.principal)
-    : { ...run, status: 'cancelled', outcome: 'cancelled', endedAt: deps.clock.now() };
+  return now ? cancelRun(deps, keyOf(run), by) : { ...run, status: 'cancelled', outcome: 'cancelled', endedAt: deps.clock.now() };
 }

@@ -73,8 +73,9 @@ const runProgressShape = {
   updatedAt: z.number(),
   /** When sweep looks at it next; undefined once it has ended. */
   dueAt: z.number().optional(),
-  /** Who asked to cancel and when. */
+  /** When somebody first asked to cancel, and who; the latter is absent where an earlier version was asked. */
   cancelRequestedAt: z.number().optional(),
+  cancelRequestedBy: z.string().optional(),
   outcome: z.enum(outcomes).optional(),
   answer: z.string().optional(),
   error: z.object({ code: z.enum(codes), message: z.string() }).optional(),
@@ -85,7 +86,7 @@ const runProgressShape = {
 export const runSchema = z.object({ ...runOriginShape, ...runProgressShape });
 export type Run = z.infer<typeof runSchema>;
 
-/** Attributes that a commit sets; the others never change after creation. `cancelRequestedAt` is set by cancel alone. */
+/** Attributes that a commit sets; the others never change after creation. What `requestCancel` sets, nobody else does. */
 export const PROGRESS_KEYS = (Object.keys(runProgressShape) as (keyof typeof runProgressShape)[]).filter(
-  (key) => key !== 'cancelRequestedAt',
+  (key) => key !== 'cancelRequestedAt' && key !== 'cancelRequestedBy',
 );

@@ -65,8 +65,8 @@ export interface RunStore {
   write(key: RunKey, sessionId: string, messages: readonly MessageWrite[], events: readonly PlacedEvent[]): Promise<void>;
   /** One conditional UpdateItem of the run's progress (design 3.2, "The commit"). */
   commit(run: Run, condition: CommitCondition): Promise<CommitOutcome>;
-  /** Sets `cancelRequestedAt` on a run that is running or waiting and has none; the run as it then stands. */
-  requestCancel(key: RunKey, at: number): Promise<Run | undefined>;
+  /** Sets `cancelRequestedAt` and `cancelRequestedBy` on a run that is running or waiting and has neither; the run as it then stands. */
+  requestCancel(key: RunKey, at: number, by: string): Promise<Run | undefined>;
   /** Moves `dueAt` if the run still has this step. */
   postponeRun(key: RunKey, step: number, dueAt: number): Promise<void>;
   /**

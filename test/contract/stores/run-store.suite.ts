@@ -125,7 +125,7 @@ export function runStoreContract(stores: () => StoreSet, can: Abilities = everyt
 
     it('loses against a request to cancel, which only the finish commit passes', async () => {
       const run = await created();
-      await runs().requestCancel(run, 5_000);
+      await runs().requestCancel(run, 5_000, 'ann');
       const refused = await runs().commit(nextStep(run, 'b'), at(0));
       expect(refused).toMatchObject({ committed: false, run: { step: 0, cancelRequestedAt: 5_000 } });
       expect(await runs().commit(nextStep(run, 'b', { status: 'cancelled', outcome: 'cancelled' }), at(0, 1, true))).toEqual({
@@ -137,7 +137,7 @@ export function runStoreContract(stores: () => StoreSet, can: Abilities = everyt
     it('races with cancel so that either order ends consistent', async () => {
       for (let round = 0; round < 10; round++) {
         const run = await created();
-        const [outcome, cancelled] = await Promise.all([runs().commit(nextStep(run, 'b'), at(0)), runs().requestCancel(run, 7)]);
+        const [outcome, cancelled] = await Promise.all([runs().commit(nextStep(run, 'b'), at(0)), runs().requestCancel(run, 7, 'ann')]);
         expect(cancelled?.cancelRequestedAt).toBe(7);
         expect(await runs().getRun(run)).toMatchObject({ cancelRequestedAt: 7, step: outcome.committed ? 1 : 0 });
       }
@@ -162,16 +162,16 @@ export function runStoreContract(stores: () => StoreSet, can: Abilities = everyt
   describe('cancel and postpone', () => {
     it('keeps the first request to cancel and answers with the run', async () => {
       const run = await created();
-      expect(await runs().requestCancel(run, 5)).toMatchObject({ cancelRequestedAt: 5 });
-      expect(await runs().requestCancel(run, 6)).toMatchObject({ cancelRequestedAt: 5 });
+      expect(await runs().requestCancel(run, 5, 'ann')).toMatchObject({ cancelRequestedAt: 5, cancelRequestedBy: 'ann' });
+      expect(await runs().requestCancel(run, 6, 'bob')).toMatchObject({ cancelRequestedAt: 5, cancelRequestedBy: 'ann' });
     });
 
     it('leaves a run that has ended alone, and knows no unknown one', async () => {
       const run = await created({ status: 'failed' });
-      const answer = await runs().requestCancel(run, 5);
+      const answer = await runs().requestCancel(run, 5, 'ann');
       expect(answer?.status).toBe('failed');
       expect(answer?.cancelRequestedAt).toBeUndefined();
-      expect(await runs().requestCancel(newRun(newTenant()), 5)).toBeUndefined();
+      expect(await runs().requestCancel(newRun(newTenant()), 5, 'ann')).toBeUndefined();
     });
 
     it('postpones a run only at the step that was seen', async () => {

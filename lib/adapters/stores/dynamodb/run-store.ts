@@ -53,7 +53,7 @@ export function dynamoRunStore(deps: DynamoDeps): RunStore {
         ...events.map((event) => toEventItem(key, event)),
       ]),
     commit: (run, condition) => commit(deps, run, condition),
-    requestCancel: (key, at) => requestCancel(deps, key, at),
+    requestCancel: (key, at, by) => requestCancel(deps, key, at, by),
     postponeRun: (key, step, dueAt) => postponeRun(deps, key, step, dueAt),
     readTranscript: (key, head, atLeast, through) => readTranscript(deps, key, head, atLeast, through),
     listCommits: (key, runSeq) => listCommits(deps, key, runSeq),
@@ -145,10 +145,10 @@ async function commit(deps: DynamoDeps, run: Run, expected: CommitCondition): Pr
   return { committed: false, run: stands };
 }
 
-async function requestCancel(deps: DynamoDeps, key: RunKey, when: number): Promise<Run | undefined> {
+async function requestCancel(deps: DynamoDeps, key: RunKey, when: number, by: string): Promise<Run | undefined> {
   const at = placeholders();
   const mark = at.name('cancelRequestedAt');
-  const update = `SET ${mark}=${at.value(when)}`;
+  const update = `SET ${mark}=${at.value(when)},${at.name('cancelRequestedBy')}=${at.value(by)}`;
   const condition = `${at.name('status')} IN (${at.value('running')},${at.value('waiting')}) AND attribute_not_exists(${mark})`;
   const { item } = await conditionalUpdate(deps, deps.tables.sessions, runItemKey(key), { at, update, condition });
   return item && fromRunItem(item);

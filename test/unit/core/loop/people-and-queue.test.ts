@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changePolicy } from '../../../../lib/core/guard/change-policy.ts';
 import type { GuardConstraints } from '../../../../lib/core/guard/constraints.ts';
+import { cancelRun } from '../../../../lib/core/loop/cancel.ts';
 import type { Run } from '../../../../lib/core/loop/run.ts';
 import { LoopRig, type RigTool } from '../../../support/loop-rig.ts';
 
@@ -34,6 +35,41 @@ describe('a request to cancel', () => {
     const run = await rig.settle(runId);
     expect(run.status).toBe('cancelled');
     expect((await events(rig, run)).filter(({ type }) => type === 'run.cancel_requested')).toHaveLength(1);
+  });
+
+  it('that two make at once is told as made by the one whose mark stands', async () => {
+    const rig = new LoopRig({ tools, turns: ['done'] });
+    const run = await rig.start();
+    let other: Promise<Run> | undefined;
+    rig.faults = {
+      ...rig.faults,
+      before(operation) {
+        // Ann's mark stands; bob, who read the run before it, comes to his own while she tells.
+        if (operation === 'write') other ??= cancelRun({ ...rig.deps, runs: { ...rig.deps.runs, getRun: async () => run } }, run, 'bob');
+      },
+    };
+    await rig.cancel(run.runId);
+    await other;
+    const told = (await events(rig, run)).filter(({ type }) => type === 'run.cancel_requested');
+    expect(told).toMatchObject([{ data: { by: 'ann' } }]);
+  });
+
+  it('that meets a run just as it leaves `starting` is recorded as made by who asked', async () => {
+    const rig = new LoopRig({ tools, turns: ['done'] });
+    let asked: Promise<Run> | undefined;
+    rig.faults = {
+      ...rig.faults,
+      before(operation) {
+        const [run] = rig.stores.state.runs.values();
+        if (operation === 'deleteStarting' && run) run.status = 'running';
+        if (operation === 'swapSession' && run) asked ??= cancelRun(rig.deps, run, 'bob');
+      },
+    };
+    const { runId } = await rig.start('go', { principal: 'ann' });
+    await asked;
+    const run = await rig.settle(runId);
+    expect(run.status).toBe('cancelled');
+    expect((await events(rig, run)).filter(({ type }) => type === 'run.cancel_requested')).toMatchObject([{ data: { by: 'bob' } }]);
   });
 });
 

@@ -46,7 +46,7 @@ const retriedSuspender: Actor = async (deps, stores) => {
 const sweeper: Actor = (deps) => sweepSuspension(deps, SUSPENSION_ID);
 
 const canceller: Actor = async (deps) => {
-  await deps.runs.requestCancel(key, T0);
+  await deps.runs.requestCancel(key, T0, 'ann');
   const suspension = await deps.guard.getSuspension(SUSPENSION_ID);
   if (suspension) await deliver(deps, await cancelPending(deps, suspension, 'bob'));
 };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HandrailError } from '../../lib/core/errors.ts';
 import { LoopRig } from '../support/loop-rig.ts';
 import { faultsIn, type ReplayServer, replayServer, resultsIn } from '../support/replay.ts';
 
@@ -58,7 +59,7 @@ describe('replays about guards and loops', () => {
           definition: { name: 'look', idempotent: true },
           handle: (_args, { idempotencyKey }) => {
             keys.push(idempotencyKey);
-            if (keys.length === 1) throw Object.assign(new Error('503'), { name: 'Error' });
+            if (keys.length === 1) throw new HandrailError('SERVICE_UNAVAILABLE', '503');
             return 'ok';
           },
         },
@@ -66,6 +67,8 @@ describe('replays about guards and loops', () => {
       turns: [{ calls: [['look', { at: 1 }]] }, { calls: [['look', { at: 1 }]] }, 'done'],
     });
     const { runId } = await rig.run();
-    expect(keys).toEqual([`${runId}:c1-0`, `${runId}:c2-0`]);
+    // Two attempts of the first call, one of the second.
+    expect(keys).toEqual([`${runId}:c1-0`, `${runId}:c1-0`, `${runId}:c2-0`]);
+    expect(rig.states.filter((state) => state === 'Invoke')).toHaveLength(3);
   });
 });

@@ -14,7 +14,7 @@ import type { Frame, OpenCall } from './frames.ts';
 import type { PlacedMessage } from './message.ts';
 import { closeBatch, noteCall, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
-import { takePermits } from './permits.ts';
+import { endWait, takePermits } from './permits.ts';
 import { recheckCalls } from './recheck.ts';
 import type { Run } from './run.ts';
 import { agentOf, constraintsOf, emit, openCalls, runConstraints, type Step, setPlan, topFrame, transcript } from './step.ts';
@@ -36,7 +36,7 @@ export async function dispatch(step: Step): Promise<void> {
   closeBatch(frame);
   if (asked.length > 0) {
     const suspensionId = suspensionIdOf(step.run.runId, step.run.step);
-    stopWaiting(frame);
+    stopWaiting(step, frame);
     for (const call of asked) {
       call.state = 'blocked';
       emit(step, 'approval.requested', {
@@ -55,10 +55,11 @@ export async function dispatch(step: Step): Promise<void> {
 }
 
 /** What waited for a permit begins anew once people have decided: their time is none in the queue. */
-function stopWaiting(frame: Frame): void {
+function stopWaiting(step: Step, frame: Frame): void {
+  const now = step.deps.clock.now();
   for (const call of openCalls(frame)) {
     if (call.state === 'waiting') call.state = 'ready';
-    delete call.waitingSince;
+    endWait(step, call, now);
   }
 }
 
@@ -205,8 +206,7 @@ async function dispatchStage(step: Step, frame: Frame): Promise<void> {
   const permits = await takePermits(step, stage);
   for (const { call, error } of permits.refused) observe(step, frame, call, refuse(step, call, error));
   for (const call of permits.granted) {
-    if (call.waitingSince !== undefined) run.timings.queueMs += now - call.waitingSince;
-    delete call.waitingSince;
+    endWait(step, call, now);
     Object.assign(call, { state: 'inflight', attempt: run.attempt, startedAt: now } satisfies Partial<OpenCall>);
     emit(step, 'tool.call.started', {
       callId: call.callId,

@@ -27,7 +27,7 @@ export const METRICS = {
   CompletionTokens: { unit: 'Count', by: undefined },
   /** What models cost by the configured prices, US dollars. */
   CostUsd: { unit: 'None', by: undefined },
-  /** Time a call waited for a permit, by call that got one after waiting. */
+  /** Time that calls waited for a permit, of one step: those that got one, and those that gave up. */
   QueueWait: { unit: 'Milliseconds', by: undefined },
 } as const satisfies Record<string, { unit: 'Count' | 'Milliseconds' | 'None'; by: string | undefined }>;
 export type MetricName = keyof typeof METRICS;

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { previewOf } from '../preview.ts';
 import type { Frame, OpenCall } from './frames.ts';
 import { leaseKey } from './keys.ts';
+import { endWait } from './permits.ts';
 import { emit, openCalls, type Step, say, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
 import { completeCall } from './tree-board.ts';
@@ -23,6 +24,7 @@ export function observe(step: Step, frame: Frame, call: OpenCall, result: ToolRe
   const definition = step.deps.registry.get(call.tool);
   say(step, frame, { role: 'observation', callId: call.callId, tool: call.tool, result, untrusted: definition?.untrusted ?? true });
   call.state = 'done';
+  endWait(step, call, step.deps.clock.now());
   if (call.attempt !== undefined) step.giveBack.push(leaseKey(step.run.runId, call.callId, call.attempt));
   step.run.timings.toolMs += result.metadata.duration;
   if (result.success) for (const tag of definition?.effectTags ?? []) step.run.effects[tag] = (step.run.effects[tag] ?? 0) + 1;

@@ -74,6 +74,13 @@ function levels(step: Step, call: OpenCall): string[] {
   return levelsOf(step.deps.registry.get(call.tool) ?? { name: call.tool, category: call.category });
 }
 
+/** However its wait ends, with a permit or without, it is counted as time in the queue (design 9, "ms of queue"). */
+export function endWait(step: Pick<Step, 'run'>, call: OpenCall, now: number): void {
+  if (call.waitingSince === undefined) return;
+  step.run.timings.queueMs += Math.max(0, now - call.waitingSince);
+  delete call.waitingSince;
+}
+
 function waitAll(stage: readonly OpenCall[], now: number): PermitOutcome {
   for (const call of stage) markWaiting(call, now);
   return { granted: [], refused: [] };
@@ -103,7 +110,7 @@ function applyChange(step: Step, stage: readonly OpenCall[], change: ReturnType<
     else {
       // Its turn comes after the calls that are dispatched now; until then it does not wait.
       call.state = 'ready';
-      delete call.waitingSince;
+      endWait(step, call, now);
     }
   }
   step.giveBack.length = 0;

@@ -10,7 +10,7 @@ import { endLateFrames, expireTreeTimeouts } from './frame-limits.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import { closeBatch, observeResults, recoverCalls } from './observe.ts';
 import { batchHistory, finishOutput, outputOf } from './output.ts';
-import { returnPermits, undoPermits } from './permits.ts';
+import { endWait, returnPermits, undoPermits } from './permits.ts';
 import { type ReasonEvent, type ReasonOutput, reasonEventSchema } from './plan.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
@@ -115,7 +115,7 @@ async function absorb(step: Step, { data }: ReasonEvent): Promise<void> {
   if (data.recover) {
     step.activeSince = step.startedAt;
     // Nobody polled for it while the engine stood still.
-    for (const call of openCalls(frame)) delete call.waitingSince;
+    for (const call of openCalls(frame)) endWait(step, call, before.updatedAt);
   }
   if (data.recover && before.plan) emit(step, 'run.recovered', { plan: before.plan.next });
   switch (before.plan?.next) {

@@ -13,6 +13,13 @@ const setPolicy = (rig: LoopRig, guard: GuardConstraints) =>
     { tenant: 't1', principal: 'ops', scope: 'tenant', version: 0, guard },
   );
 
+/** Asks to cancel after a few polls, half a minute late. */
+async function cancelLate(rig: LoopRig, runId: string): Promise<void> {
+  for (let n = 0; n < 5; n++) for (const name of rig.executions.keys()) await rig.advance(name);
+  rig.clock.advance(31_000);
+  await rig.cancel(runId);
+}
+
 describe('a request to cancel', () => {
   it('stands in the event log once, by who asked first, also when that request died half way', async () => {
     const rig = new LoopRig({
@@ -94,5 +101,33 @@ describe('waiting for a permit', () => {
     const run = await rig.settle(runId);
     expect(rig.handled.size).toBe(1);
     expect(run.status).toBe('succeeded');
+    // Two polls of a second before people were asked, two after; not the ten minutes.
+    expect(run.timings.queueMs).toBe(4_000);
+  });
+
+  it.each<[string, (rig: LoopRig, runId: string) => Promise<unknown>]>([
+    ['ends with QUEUE_TIMEOUT after 30 s', async () => undefined],
+    ['is cut short by a cancellation', cancelLate],
+  ])('is counted when it %s', async (_how, meanwhile) => {
+    const rig = new LoopRig({ tools, turns: [{ calls: [['look', {}]] }, 'done'] });
+    rig.deps.config.hands.concurrency.tools['look'] = 0;
+    const { runId } = await rig.start();
+    const began = rig.clock.now();
+    await meanwhile(rig, runId);
+    const run = await rig.settle(runId);
+    expect(run.timings.queueMs).toBe(rig.clock.now() - began);
+    expect(run.timings.queueMs).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it('that was in vain is told to the model, which may ask again', async () => {
+    const rig = new LoopRig({ tools, turns: [{ calls: [['look', {}]] }, 'done'] });
+    rig.deps.config.hands.concurrency.tools['look'] = 0;
+    const run = await rig.run();
+    expect(run).toMatchObject({ status: 'succeeded', answer: 'done' });
+    expect(rig.handled.size).toBe(0);
+    const [observation] = (await rig.transcript(run)).filter(({ message }) => message.role === 'observation');
+    const error = { code: 'QUEUE_TIMEOUT', recoverable: true, message: 'look waited over 30 s for a free place and did not run' };
+    expect(observation?.message).toMatchObject({ result: { success: false, error } });
+    expect(rig.stores.state.permits?.waiting).toEqual([]);
   });
 });

@@ -2,7 +2,8 @@ import { HandrailError } from '../../lib/core/errors.ts';
 import { DEPLOYMENT } from '../../lib/core/guard/policy.ts';
 import { noPermits } from '../../lib/core/hands/permits-item.ts';
 import type { RunKey } from '../../lib/core/ids.ts';
-import { eventKey, type PlacedEvent, placedEventSchema } from '../../lib/core/loop/event.ts';
+import { type PlacedEvent, placedEventSchema } from '../../lib/core/loop/event.ts';
+import { placeEvents } from '../../lib/core/loop/event-size.ts';
 import { parsePrefix } from '../../lib/core/loop/keys.ts';
 import type { PlacedMessage } from '../../lib/core/loop/message.ts';
 import { PROGRESS_KEYS, type Run, runSchema } from '../../lib/core/loop/run.ts';
@@ -139,7 +140,7 @@ function progress(state: MemoryState, there: Run, run: Run): void {
 
 function eventsOf(state: MemoryState, key: RunKey): PlacedEvent[] {
   const run = state.runs.get(runId(key));
-  const riding = run?.events.map((event, n): PlacedEvent => ({ ...event, step: run.step, key: eventKey(run.step, 'reason', n) })) ?? [];
+  const riding = run ? placeEvents(run) : [];
   const all = new Map([...riding.map((event) => [event.key, event] as const), ...within(state.events, runId(key))]);
   return [...all.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -1,9 +1,9 @@
 import type { CommitOutcome, MessageWrite } from '../ports/run-store.ts';
-import { fitEvents } from './event-size.ts';
+import { fitEvents, placeEvents } from './event-size.ts';
 import { keyOf, messagePrefix } from './keys.ts';
 import { flightMs } from './permits.ts';
 import { isTerminal } from './run-status.ts';
-import { activeMs, riddenEvents, runConstraints, type Step, topFrame } from './step.ts';
+import { activeMs, runConstraints, type Step, topFrame } from './step.ts';
 
 /** sweep looks at a run that has not moved for this long beyond what its plan may take, ms. */
 const STALE_MS = 5 * 60_000;
@@ -32,7 +32,8 @@ export async function commitStep(step: Step): Promise<CommitOutcome> {
   else run.deadline = now + Math.max(0, runConstraints(run).timeout - run.activeMs);
   if (isTerminal(run)) delete run.dueAt;
   else run.dueAt = now + patience(step);
-  await deps.runs.write(keyOf(run), run.sessionId, writes, riddenEvents(before));
+  // Events of the commit before this one rode in it and become items of their own now.
+  await deps.runs.write(keyOf(run), run.sessionId, writes, placeEvents(before));
   return deps.runs.commit(run, { step: before.step, execution: before.execution, finish: isTerminal(run) });
 }
 

@@ -6,7 +6,6 @@ import type { MergedConstraints } from '../guard/constraints.ts';
 import { type PreflightCall, type PreflightInput, type PreflightOutcome, preflight, type Verdict } from '../guard/preflight.ts';
 import { splitStage } from '../hands/execution-mode.ts';
 import { approvalIdOf, suspensionIdOf } from '../ids.ts';
-import type { JsonObject } from '../json.ts';
 import { QUEUE } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import { pushFrame } from './frame-stack.ts';
@@ -20,9 +19,6 @@ import type { Run } from './run.ts';
 import { agentOf, constraintsOf, emit, openCalls, runConstraints, type Step, setPlan, topFrame, transcript } from './step.ts';
 import { argumentsOf } from './transcript.ts';
 import { isAskedUnder } from './tree-board.ts';
-
-/** Events ride in the run item, which has to stay small: larger batches are told in less detail. */
-const DETAILED_CALLS = 24;
 
 /**
  * What becomes of the open batch in this step (design 3.2.8 and 9): the guard first; then a person, if one is needed;
@@ -90,8 +86,7 @@ async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
     const verdict = outcome.verdicts.get(call.callId);
     if (!verdict) throw new HandrailError('INTERNAL', `the guard gave no verdict on ${call.callId}`);
     // A call that goes on passing is not told again at every stage of its batch, but it is once people have decided.
-    if (!call.counted || verdict.verdict !== 'allow' || step.before.plan?.next === 'suspend')
-      emit(step, 'guard.decision', open.length > DETAILED_CALLS ? shortOf(verdict) : verdict.event);
+    if (!call.counted || verdict.verdict !== 'allow' || step.before.plan?.next === 'suspend') emit(step, 'guard.decision', verdict.event);
     if (verdict.counted && !call.counted) {
       call.counted = true;
       for (const counted of run.frames) counted.toolCalls += 1;
@@ -182,12 +177,6 @@ function budgetOfAll({ frames, usage }: Run, ofRun: MergedConstraints['guard']['
     }
   }
   return budget;
-}
-
-/** The decision without what each checker said. */
-function shortOf({ event }: Verdict): JsonObject {
-  const { answers: _answers, looked_at: _lookedAt, ...rest } = event;
-  return rest;
 }
 
 async function dispatchStage(step: Step, frame: Frame): Promise<void> {

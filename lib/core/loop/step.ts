@@ -5,7 +5,7 @@ import { base32, callIdOf, stepOfCall } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { StepInputs } from '../ports/run-store.ts';
 import type { LoopDeps } from './deps.ts';
-import { type EVENT_TYPES, eventKey, type PlacedEvent } from './event.ts';
+import type { EVENT_TYPES } from './event.ts';
 import type { AgentFrame, Frame, OpenCall } from './frames.ts';
 import type { Message, PlacedMessage } from './message.ts';
 import type { Plan } from './plan.ts';
@@ -121,11 +121,6 @@ function partOfOneBatch(messages: readonly PlacedMessage[]): { runSeq: number; s
   if (!oldest || messages.some(({ message }) => message.role === 'user' || message.role === 'assistant')) return undefined;
   const { message, runSeq } = oldest;
   return 'callId' in message ? { runSeq, step: stepOfCall(message.callId) } : undefined;
-}
-
-/** Events of the commit before this one: they rode in it and become items of their own now. */
-export function riddenEvents(before: Run): PlacedEvent[] {
-  return before.events.map((event, n) => ({ ...event, step: before.step, key: eventKey(before.step, 'reason', n) }));
 }
 
 export function openCalls(frame: Frame): OpenCall[] {

@@ -5,6 +5,7 @@ import { noPermits } from '../../../core/hands/permits-item.ts';
 import type { RunKey } from '../../../core/ids.ts';
 import { RUN_ITEM_BYTES } from '../../../core/limits.ts';
 import { eventKey, type PlacedEvent } from '../../../core/loop/event.ts';
+import { placeEvents } from '../../../core/loop/event-size.ts';
 import { PROGRESS_KEYS, type Run } from '../../../core/loop/run.ts';
 import type { Session } from '../../../core/loop/session.ts';
 import type { CommitCondition, CommitOutcome, RunStore, StepInputs } from '../../../core/ports/run-store.ts';
@@ -193,9 +194,7 @@ async function ridingEvents(deps: DynamoDeps, key: RunKey): Promise<PlacedEvent[
       ...at.attributes(),
     }),
   );
-  if (!answer.Item) return [];
-  const { step, events } = fromRiding(answer.Item);
-  return events.map((event, n) => ({ ...event, step, key: eventKey(step, 'reason', n) }));
+  return answer.Item ? placeEvents(fromRiding(answer.Item)) : [];
 }
 
 async function listRuns(deps: DynamoDeps, tenant: string, query: Parameters<RunStore['listRuns']>[1]): ReturnType<RunStore['listRuns']> {

@@ -66,6 +66,8 @@ export const APPROVAL_TTL_MS = { default: DAY_MS, max: 7 * DAY_MS } as const;
 export const SUSPEND_TIMEOUT_SECONDS = 7 * 24 * 3600 + 3600;
 /** A live policy: it is read at every step of every run. */
 export const POLICY_BYTES = 32 * KIB;
+/** ms for which a policy that a step has read counts as that of the moment. Beyond, it is read again before calls are judged. */
+export const POLICY_AGE_MS = 1_000;
 /** Closed suspensions are kept this long (design 5.3). */
 export const SUSPENSION_TTL_MS = 30 * DAY_MS;
 

@@ -7,7 +7,7 @@ import {
   type SuspensionChange,
   suspensionSchema,
 } from '../../lib/core/guard/approvals/suspension.ts';
-import { livePolicySchema } from '../../lib/core/guard/policy.ts';
+import { DEPLOYMENT, livePolicySchema } from '../../lib/core/guard/policy.ts';
 import { noPermits, permitsSchema } from '../../lib/core/hands/permits-item.ts';
 import type { GuardStore } from '../../lib/core/ports/guard-store.ts';
 import { type Gate, type MemoryState, pageOf, stored } from './memory-state.ts';
@@ -58,6 +58,10 @@ export function memoryGuardStore(state: MemoryState, gate: Gate): GuardStore {
     async getPolicy(tenant) {
       await gate('getPolicy');
       return structuredClone(state.policies.get(tenant));
+    },
+    async getPolicies(tenant) {
+      await gate('getPolicies');
+      return structuredClone([DEPLOYMENT, tenant].flatMap((owner) => state.policies.get(owner) ?? []));
     },
     async putPolicy(tenant, policy) {
       await gate('putPolicy');

@@ -36,6 +36,8 @@ const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 /** Of a step: two policies, the permits item and the suspension, each a unit even when absent. */
 const STEP_READS = 4;
+/** Of an LLM call that asks for tools: the two policies once more, since it takes longer than they count as fresh. */
+const ITERATION_READS = 2;
 /** The window of the history is about what the prompt was made of: 4 bytes a token, 4 KB a unit. */
 const PROMPT_TOKENS_PER_READ = 1_024;
 /** Of a step: giving back and taking permits, and `dueAt` moving in its index, where the old entry is deleted and the new one put. */
@@ -99,7 +101,10 @@ function requestUnits(run: Run, suspensions: number, calls: Calls): { reads: num
   // An update is billed by the whole item, not by what it changes.
   const commit = Math.ceil(item / WRITE_UNIT_BYTES);
   return {
-    reads: run.step * (STEP_READS + Math.ceil(item / READ_UNIT_BYTES)) + Math.ceil(run.usage.promptTokens / PROMPT_TOKENS_PER_READ),
+    reads:
+      run.step * (STEP_READS + Math.ceil(item / READ_UNIT_BYTES)) +
+      iterations * ITERATION_READS +
+      Math.ceil(run.usage.promptTokens / PROMPT_TOKENS_PER_READ),
     writes: run.step * (STEP_WRITES + commit) + callCount * CALL_WRITES + iterations * ITERATION_WRITES + suspensions * SUSPENSION_WRITES,
   };
 }

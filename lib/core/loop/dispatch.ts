@@ -10,6 +10,7 @@ import { QUEUE } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import { pushFrame } from './frame-stack.ts';
 import type { Frame, OpenCall } from './frames.ts';
+import { currentPolicies } from './live-policies.ts';
 import type { PlacedMessage } from './message.ts';
 import { closeBatch, noteCall, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
@@ -61,14 +62,14 @@ function stopWaiting(step: Step, frame: Frame): void {
 
 /** The guard's verdict on every open call. Denied ones are answered; those that a person must decide are returned. */
 async function passGuard(step: Step, frame: Frame): Promise<OpenCall[]> {
-  const { deps, run, inputs } = step;
+  const { deps, run } = step;
   const open = openCalls(frame);
   const history = await transcript(step);
   const began = deps.clock.now();
   const input: PreflightInput = {
     calls: open.map((call) => preflightCall(step, frame, call, history)),
     constraints: guarding(run, frame),
-    policies: inputs.policies,
+    policies: open.length > 0 ? await currentPolicies(step) : [],
     usage: run.usage,
     effects: run.effects,
     state: run.guard,

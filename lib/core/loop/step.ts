@@ -23,6 +23,8 @@ export interface Step {
   /** The run as it will be committed; changed in place until then. */
   readonly run: Run;
   readonly startedAt: number;
+  /** ms since 1970 when `inputs.policies` were read. */
+  policiesAt: number;
   /** ms since 1970 from which time counts as active: the last commit, or this step's beginning after a time at rest. */
   activeSince: number;
   /** Messages of this step, by frame. */
@@ -53,6 +55,7 @@ export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step
     before,
     run,
     startedAt,
+    policiesAt: startedAt,
     activeSince: rested ? startedAt : before.updatedAt,
     said: new Map(),
     giveBack: [],

@@ -23,6 +23,8 @@ export interface GuardStore {
   /** Writes `next` if the item's `ver` is still `next.ver - 1`. */
   putPermits(next: Permits): Promise<boolean>;
   getPolicy(tenant: string): Promise<LivePolicy | undefined>;
+  /** What holds for a tenant's runs, the deployment's policy and its own, in one request. */
+  getPolicies(tenant: string): Promise<LivePolicy[]>;
   /** Writes it if the stored version is still `policy.version - 1` (0 = absent). */
   putPolicy(tenant: string, policy: LivePolicy): Promise<boolean>;
   /** Keeps a version that is about to be replaced. Its key is final, so repeating is harmless. */

@@ -295,6 +295,13 @@ export function guardStoreContract(stores: () => StoreSet, can: Abilities = ever
       expect(await guard().getPolicy(newTenant())).toBeUndefined();
     });
 
+    it("is read with the deployment's, which comes first", async () => {
+      const tenant = newTenant();
+      const ofAll = await guard().getPolicies(tenant);
+      expect(await guard().putPolicy(tenant, policy(1, 'ann'))).toBe(true);
+      expect(await guard().getPolicies(tenant)).toEqual([...ofAll, policy(1, 'ann')]);
+    });
+
     it('keeps the versions that were replaced, newest first, page by page', async () => {
       const tenant = newTenant();
       expect(await guard().listKeptPolicies(tenant, { limit: 10 })).toEqual({ items: [], cursor: undefined });

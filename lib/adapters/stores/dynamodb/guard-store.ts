@@ -1,6 +1,6 @@
 import { HandrailError } from '../../../core/errors.ts';
 import { pendingCalls, type Suspension } from '../../../core/guard/approvals/suspension.ts';
-import type { LivePolicy } from '../../../core/guard/policy.ts';
+import { DEPLOYMENT, type LivePolicy } from '../../../core/guard/policy.ts';
 import { noPermits, type Permits } from '../../../core/hands/permits-item.ts';
 import { canonicalJson } from '../../../core/json.ts';
 import type { GuardStore } from '../../../core/ports/guard-store.ts';
@@ -43,6 +43,10 @@ export function dynamoGuardStore(deps: DynamoDeps): GuardStore {
     async getPolicy(tenant) {
       const item = await getItem(deps, table, policyItemKey(tenant));
       return item && fromPolicyItem(item);
+    },
+    async getPolicies(tenant) {
+      const keys = [policyItemKey(DEPLOYMENT), policyItemKey(tenant)];
+      return itemsAt(await batchGet(deps, { [table]: keys }, true), table, keys).map(fromPolicyItem);
     },
     putPolicy: (tenant, policy) => putPolicy(deps, tenant, policy),
     keepPolicy: (tenant, policy) => batchPut(deps, table, [toKeptPolicyItem(tenant, policy)]),

@@ -43,6 +43,46 @@ describe('a live policy', () => {
     expect(rig.prompts.map((prompt) => prompt.tools.map((tool) => tool.name).includes('look'))).toEqual([true, false]);
   });
 
+  describe('that is written while the model answers', () => {
+    /** The model takes `ms`; the policy is there before it has answered. `reads` = how often it was looked at again. */
+    function rigOf(ms: number) {
+      const reads: string[] = [];
+      const rig: LoopRig = new LoopRig({
+        turns: (_request, turn) => {
+          rig.clock.advance(ms);
+          if (turn > 0) return 'done';
+          rig.stores.state.policies.set('t1', {
+            v: 1,
+            version: 1,
+            guard: { tool_policy: { '*': 'deny' } },
+            updatedAt: 0,
+            updatedBy: 'ops',
+          });
+          return { calls: [['look', {}]] };
+        },
+      });
+      const before = (operation: string) => void (operation === 'getPolicies' && reads.push(operation));
+      rig.faults = { ...rig.faults, before };
+      return { rig, reads };
+    }
+
+    it('holds for what that answer asks for', async () => {
+      const { rig } = rigOf(1_001);
+      const run = await rig.run();
+      expect(rig.handled.size).toBe(0);
+      expect(run.status).toBe('succeeded');
+      expect(JSON.stringify(rig.prompts[1]?.messages)).toContain('GUARD_DENIED');
+    });
+
+    it('is found by one read more, which an answer within a second and one without calls do not make', async () => {
+      const slow = rigOf(1_001);
+      await slow.rig.run();
+      const fast = rigOf(1_000);
+      await fast.rig.run();
+      expect([slow.reads.length, fast.reads.length]).toEqual([1, 0]);
+    });
+  });
+
   it('of another tenant stops nothing', async () => {
     const { codes } = await runWith({ turns: [twoLooks, 'done'] }, async (rig) => {
       rig.stores.state.policies.set('t2', { v: 1, version: 1, guard: { default_policy: 'deny' }, updatedAt: 0, updatedBy: 'x' });

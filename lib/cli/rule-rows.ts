@@ -19,7 +19,7 @@ export function rulesOf(guard: GuardConstraints, whose: string): string[][] {
 }
 
 /** What holds for a run, and in brackets the layer that each part came from (design 5.4). */
-export function constraintRows({ guard, origins, ...limits }: MergedConstraints): string[] {
+export function constraintRows({ guard, execution, origins, ...limits }: MergedConstraints): string[] {
   const from = (path: string): string => `(${origins[path] ?? 'default'})`;
   const budget = Object.entries(guard.budget).flatMap(([key, limit]) =>
     limit === null ? [] : [`${key} at most ${limit} ${from(`guard.budget.${key}`)}`],
@@ -31,6 +31,8 @@ export function constraintRows({ guard, origins, ...limits }: MergedConstraints)
     ...(guard.max_tool_calls === null ? [] : [`max_tool_calls ${guard.max_tool_calls} ${from('guard.max_tool_calls')}`]),
     ...budget,
     `flow ${guard.flow} ${from('guard.flow')}`,
+    ...(execution.network ? [] : [`execution.network none ${from('execution.network')}`]),
+    ...(execution.timeout_s === null ? [] : [`execution.timeout_s ${execution.timeout_s} ${from('execution.timeout_s')}`]),
     ...guard.tool_policy.flatMap(layerRules),
   ];
 }

@@ -26,6 +26,15 @@ constraints:
 ---
 Write two files.
 `;
+/** Without the network, and in a second. */
+const HURRIED = `---
+name: hurried
+description: Works offline, and quickly.
+constraints:
+  execution: { mode: local, network: none, timeout_s: 1 }
+---
+Look nothing up.
+`;
 const SAMPLES = fileURLToPath(new URL('../../skills', import.meta.url));
 
 type Said = string | { calls: readonly (readonly [string, JsonObject])[] };
@@ -59,6 +68,8 @@ describe('skills on the whole product', () => {
     await cp(SAMPLES, join(directory, 'skills'), { recursive: true });
     await mkdir(join(directory, 'skills', 'seed-example'), { recursive: true });
     await writeFile(join(directory, 'skills', 'seed-example', 'SKILL.md'), SEED_EXAMPLE);
+    await mkdir(join(directory, 'skills', 'hurried'));
+    await writeFile(join(directory, 'skills', 'hurried', 'SKILL.md'), HURRIED);
     // The handler's packages, where a project has them.
     const { symlink } = await import('node:fs/promises');
     await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(directory, 'node_modules'));
@@ -120,6 +131,28 @@ describe('skills on the whole product', () => {
     expect(model.prompts[0]?.system).toContain('Write two files.');
   });
 
+  it("a skill's constraints.execution ends its code sooner and leaves it no network", async () => {
+    const endless = { calls: [['execute_javascript', { code: 'for (;;);' }]] } as const;
+    model.turns = { 'count for ever': (turn) => (turn === 0 ? endless : 'It took too long.') };
+    model.prompts.length = 0;
+    const run = await api.ended(await api.start('count for ever', { skills: ['hurried'] }));
+    expect(run).toMatchObject({
+      status: 'succeeded',
+      constraints: {
+        execution: { network: false, timeout_s: 1 },
+        origins: { 'execution.network': 'skill', 'execution.timeout_s': 'skill' },
+      },
+    });
+    const [failed] = (await api.events(run.runId)).filter(({ type }) => type === 'tool.call.failed');
+    // The tool alone has 30 s. Code may have written files before it was stopped, so its outcome is unknown.
+    const message = expect.stringMatching(/ within (?:0\.5 s|1000 ms)/);
+    expect(failed.data).toMatchObject({ tool: 'execute_javascript', error: { code: 'OUTCOME_UNKNOWN', message } });
+    const tools = model.prompts[0]?.tools.map(({ name }) => name) ?? [];
+    expect(tools).toContain('execute_javascript');
+    expect(tools).not.toEqual(expect.arrayContaining(['web_fetch']));
+    expect(tools).not.toEqual(expect.arrayContaining(['web_scraper']));
+  });
+
   it('a handler skill fetches a page in a process of its own, and is tried again where its server was busy', async () => {
     let asked = 0;
     model.turns = {
@@ -173,6 +206,7 @@ describe('skills on the whole product', () => {
     const { body } = await api.call('GET', '/skills');
     expect(body.skills.map(({ name, kind }: { name: string; kind: string }) => [name, kind])).toEqual([
       ['data-report', 'prompt'],
+      ['hurried', 'prompt'],
       ['release-check', 'tree'],
       ['seed-example', 'prompt'],
       ['web-scraper', 'handler'],

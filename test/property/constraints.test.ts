@@ -37,6 +37,13 @@ const constraints: fc.Arbitrary<Constraints> = fc.record(
     timeout: fc.integer({ min: 1, max: 9_000_000 }),
     max_messages: fc.integer({ min: 1, max: 200 }),
     history_limit: fc.integer({ min: 0, max: 50 }),
+    execution: fc.record(
+      {
+        network: fc.constantFrom<'none' | boolean>(true, false, 'none'),
+        timeout_s: fc.option(fc.integer({ min: 1, max: 200 }), { nil: null }),
+      },
+      { requiredKeys: [] },
+    ),
   },
   { requiredKeys: [] },
 );
@@ -62,6 +69,8 @@ describe('constraints only tighten', () => {
         expect(strictness(after, name, args)).toBeGreaterThanOrEqual(strictness(before, name, args));
         expect(after.max_iterations).toBeLessThanOrEqual(before.max_iterations);
         expect(after.timeout).toBeLessThanOrEqual(before.timeout);
+        expect(before.execution.network || !after.execution.network).toBe(true);
+        expect(atMost(after.execution.timeout_s, before.execution.timeout_s)).toBe(true);
         expect(atMost(after.guard.max_tool_calls, before.guard.max_tool_calls)).toBe(true);
         for (const dimension of ['total_tokens', 'prompt_tokens', 'completion_tokens', 'cost_usd'] as const)
           expect(atMost(after.guard.budget[dimension], before.guard.budget[dimension])).toBe(true);

@@ -13,11 +13,13 @@ const constraints: fc.Arbitrary<Constraints> = fc
     max_tool_calls: limit,
     total_tokens: limit,
     flow: fc.constantFrom(undefined, 'off' as const, 'confirm' as const, 'deny' as const),
+    network: fc.constantFrom(undefined, true, false, 'none' as const),
+    timeout_s: limit,
     policy: fc.constantFrom(undefined, 'allow' as const, 'confirm' as const, 'deny' as const),
   })
-  .map(({ max_tool_calls, total_tokens, flow, policy, ...rest }) => {
+  .map(({ max_tool_calls, total_tokens, flow, policy, network, timeout_s, ...rest }) => {
     const guard = { max_tool_calls, budget: { total_tokens }, flow, tool_policy: policy && { write_file: policy } };
-    return JSON.parse(JSON.stringify({ ...rest, guard })) as Constraints;
+    return JSON.parse(JSON.stringify({ ...rest, guard, execution: { network, timeout_s } })) as Constraints;
   });
 const layers = fc.record({ app: constraints, agent: constraints, run: constraints });
 const merge = ({ app, agent, run }: { app: Constraints; agent: Constraints; run: Constraints }, ...skills: Constraints[]) =>
@@ -53,6 +55,8 @@ it('brought in again it changes nothing, and no skill ever loosens', () => {
       expect(after.max_messages).toBeLessThanOrEqual(before.max_messages);
       expect(after.guard.max_tool_calls ?? 1e9).toBeLessThanOrEqual(before.guard.max_tool_calls ?? 1e9);
       expect(after.guard.budget.total_tokens ?? 1e9).toBeLessThanOrEqual(before.guard.budget.total_tokens ?? 1e9);
+      expect(before.execution.network || !after.execution.network).toBe(true);
+      expect(after.execution.timeout_s ?? 1e9).toBeLessThanOrEqual(before.execution.timeout_s ?? 1e9);
       expect(strictestFlowMode(before.guard.flow, after.guard.flow)).toBe(after.guard.flow);
       for (const rule of before.guard.tool_policy) expect(after.guard.tool_policy).toContainEqual(rule);
     }),

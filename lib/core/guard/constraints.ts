@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { HISTORY_LIMIT, MAX_ITERATIONS, MAX_MESSAGES, RUN_TIMEOUT_MS } from '../limits.ts';
 import { conditionProblem } from './condition.ts';
+import { ANY_EXECUTION, allowsNetwork, executionConstraintsSchema, mergedExecutionSchema } from './execution-constraints.ts';
 
 export const toolPolicies = ['allow', 'confirm', 'deny'] as const;
 export const toolPolicySchema = z.enum(toolPolicies);
@@ -61,6 +62,7 @@ export const storedGuardSchema = guardConstraintsSchema.extend({ tool_policy: to
 
 export const constraintsSchema = z.strictObject({
   guard: guardConstraintsSchema.optional(),
+  execution: executionConstraintsSchema.optional(),
   max_iterations: z.int().positive().optional(),
   /** Active time of the run, ms. */
   timeout: z.int().positive().optional(),
@@ -93,6 +95,8 @@ export const mergedConstraintsSchema = z.object({
     }),
     flow: z.enum(flowModes),
   }),
+  /** Absent in runs from before there was such a constraint. */
+  execution: mergedExecutionSchema.default(ANY_EXECUTION),
   origins: z.record(z.string(), z.string()),
 });
 export type MergedConstraints = z.infer<typeof mergedConstraintsSchema>;
@@ -106,8 +110,8 @@ export interface ConstraintsLayer {
 
 /**
  * The layers as one, so that a layer can only tighten (design 5.4, seed 000 "constraints"). What the app declares takes
- * the place of the product's default, in either direction; every other layer is held to it. Smallest number and
- * strictest flow win; each layer's tool policy is kept whole, since the strictest answer of all layers holds.
+ * the place of the product's default, in either direction; every other layer is held to it. Smallest number, strictest
+ * flow and no network win; each layer's tool policy is kept whole, since the strictest answer of all layers holds.
  * `max_messages` and `history_limit` are the first declared (agent, run, skills in order, app), never above the app's.
  */
 export function mergeConstraints(layers: readonly ConstraintsLayer[]): MergedConstraints {
@@ -120,6 +124,8 @@ export function mergeConstraints(layers: readonly ConstraintsLayer[]): MergedCon
   const budget = (key: keyof Budget): number | null => number(`guard.budget.${key}`, (own) => own.guard?.budget?.[key], null);
   const flow = strictestFlow(declared(layers, (own) => own.guard?.flow));
   origins['guard.flow'] = flow.layer;
+  const network = strictestNetwork(declared(layers, (own) => own.execution && allowsNetwork(own.execution)));
+  origins['execution.network'] = network.layer;
   return {
     max_iterations: number('max_iterations', (own) => own.max_iterations, MAX_ITERATIONS) ?? MAX_ITERATIONS,
     timeout: number('timeout', (own) => own.timeout, RUN_TIMEOUT_MS) ?? RUN_TIMEOUT_MS,
@@ -135,6 +141,10 @@ export function mergeConstraints(layers: readonly ConstraintsLayer[]): MergedCon
         cost_usd: budget('cost_usd'),
       },
       flow: flow.value,
+    },
+    execution: {
+      network: network.value,
+      timeout_s: number('execution.timeout_s', (own) => own.execution?.timeout_s, ANY_EXECUTION.timeout_s),
     },
     origins,
   };
@@ -210,4 +220,8 @@ function strictestFlow(values: readonly Declared<FlowMode>[]): Declared<FlowMode
     if (strictestFlowMode(strictest.value, candidate.value) !== strictest.value) strictest = candidate;
   }
   return strictest;
+}
+
+function strictestNetwork(values: readonly Declared<boolean>[]): Declared<boolean> {
+  return values.find(({ value }) => !value) ?? base(values, ANY_EXECUTION.network);
 }

@@ -5,7 +5,7 @@ import { CONFIRM } from './checkers/confirm.ts';
 import { FLOW, flowAfter, flowBefore } from './checkers/flow.ts';
 import { checkersInOrder } from './checkers/index.ts';
 import { COUNTED, RATE_LIMIT } from './checkers/rate-limit.ts';
-import { toolPolicyOf } from './checkers/tool-policy.ts';
+import { policyOn } from './checkers/tool-policy.ts';
 import type { MergedConstraints } from './constraints.ts';
 import type { Checker, GuardContext } from './decision.ts';
 import { createEnforcer, type Enforcer, type GuardDecision } from './enforcer.ts';
@@ -113,12 +113,12 @@ export function callHash(runId: string, callId: string, tool: string, args: Json
 
 /** Names of the tools that policy denies whatever their arguments: the LLM is not shown them (seed 000, `_apply_tool_policy`). */
 export function deniedTools(
-  tools: readonly { readonly name: string; readonly aliases: readonly string[] }[],
+  tools: readonly { readonly name: string; readonly aliases: readonly string[]; readonly effectTags: readonly string[] }[],
   constraints: MergedConstraints,
   policies: readonly LivePolicy[],
 ): Set<string> {
-  const layers = withLivePolicy(constraints, policies).guard.tool_policy;
-  return new Set(tools.filter((tool) => toolPolicyOf(layers, tool).policy === 'deny').map(({ name }) => name));
+  const now = withLivePolicy(constraints, policies);
+  return new Set(tools.filter((tool) => policyOn(now, tool).policy === 'deny').map(({ name }) => name));
 }
 
 interface Chain {

@@ -1,5 +1,7 @@
 import { HandrailError } from '../errors.ts';
+import { narrowedMs } from '../guard/execution-constraints.ts';
 import type { Call, PreviousResult } from '../hands/call.ts';
+import type { ToolDefinition } from '../hands/define-tool.ts';
 import { previousResultsFor, resultBudget, splitStage } from '../hands/execution-mode.ts';
 import { retriesOf } from '../hands/lifecycle.ts';
 import type { JsonObject } from '../json.ts';
@@ -11,7 +13,7 @@ import { keyOf } from './keys.ts';
 import type { PlacedMessage } from './message.ts';
 import type { ReasonOutput } from './plan.ts';
 import type { Run } from './run.ts';
-import { topFrame } from './step.ts';
+import { constraintsOf, topFrame } from './step.ts';
 import { argumentsOf, resultsOf } from './transcript.ts';
 
 /** What tells the machine that there is nothing to do in this execution. */
@@ -77,6 +79,11 @@ export function stageCalls(
   });
 }
 
+/** ms one attempt at a call of the top frame may take: what its tool may, as far as the frame's constraints let it. */
+export function attemptMs({ registry }: Pick<LoopDeps, 'registry'>, run: Run, definition: ToolDefinition): number {
+  return narrowedMs(constraintsOf(run, topFrame(run)).execution, registry.timeoutOf(definition));
+}
+
 function buildCalls(deps: LoopDeps, run: Run, callIds: readonly string[], history: readonly PlacedMessage[]): Call[] {
   const stage = splitStage(stageCalls(deps, run, callIds, history)).flat();
   return stage.map(({ call, arguments: args, previousResults }): Call => {
@@ -88,7 +95,7 @@ function buildCalls(deps: LoopDeps, run: Run, callIds: readonly string[], histor
       category: call.category,
       functionName: deps.functionName(call.category, call.tool),
       arguments: args,
-      timeoutMs: definition ? deps.registry.timeoutOf(definition) : TOOL_TIMEOUT_MS.default,
+      timeoutMs: definition ? attemptMs(deps, run, definition) : TOOL_TIMEOUT_MS.default,
       idempotent: definition?.idempotent ?? false,
       maxRetries: definition ? retriesOf(definition) : 0,
       resultBudget: resultBudget(callIds.length),

@@ -4,6 +4,7 @@ import { concurrencyLimits, levelsOf, updatePermits } from '../hands/permits.ts'
 import { PERMIT_CONFLICTS, QUEUE } from '../limits.ts';
 import type { OpenCall } from './frames.ts';
 import { leaseKey, waiterKey } from './keys.ts';
+import { attemptMs } from './output.ts';
 import type { Step } from './step.ts';
 
 /** ms a lease outlives what its call may take, so that only a crashed call loses it early. */
@@ -17,10 +18,10 @@ export interface PermitOutcome {
 }
 
 /** ms a call may be in flight at most: every attempt at its timeout, and the pauses between. */
-export function flightMs(step: Pick<Step, 'deps'>, call: OpenCall): number {
+export function flightMs(step: Pick<Step, 'deps' | 'run'>, call: OpenCall): number {
   const definition = step.deps.registry.get(call.tool);
   if (!definition) return LEASE_SLACK_MS;
-  return longestFlightMs(step.deps.registry.timeoutOf(definition), retriesOf(definition)) + LEASE_SLACK_MS;
+  return longestFlightMs(attemptMs(step.deps, step.run, definition), retriesOf(definition)) + LEASE_SLACK_MS;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Constraints, constraintsSchema } from '../guard/constraints.ts';
+import { idleExecution } from '../guard/execution-constraints.ts';
 import { isJsonObject, type Json } from '../json.ts';
 import { kindOf } from './name.ts';
 import type { Notes } from './notes.ts';
@@ -17,7 +18,10 @@ export function readConstraints(value: Json | undefined, notes: Notes): Constrai
     return item !== null;
   });
   const parsed = constraintsSchema.safeParse(Object.fromEntries(said));
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    for (const { field, why } of idleExecution(parsed.data.execution ?? {})) notes.warn([...PATH, 'execution', field], why);
+    return parsed.data;
+  }
   for (const issue of parsed.error.issues) {
     const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
     if (issue.code === 'unrecognized_keys')

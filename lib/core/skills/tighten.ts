@@ -11,9 +11,12 @@ export function tightened(merged: MergedConstraints, constraints: Constraints): 
   const own = { ...constraints };
   for (const key of FIRST_DECLARED) if (!['default', 'app'].includes(merged.origins[key] ?? 'default')) delete own[key];
   const { tool_policy: policy, ...limits } = merged.guard;
-  const { max_iterations, timeout, max_messages, history_limit } = merged;
+  const { max_iterations, timeout, max_messages, history_limit, execution } = merged;
   const next = mergeConstraints([
-    { layer: 'app', constraints: { max_iterations, timeout, max_messages, history_limit, guard: limits } },
+    {
+      layer: 'app',
+      constraints: { max_iterations, timeout, max_messages, history_limit, guard: limits, execution },
+    },
     { layer: 'skill', constraints: own },
   ]);
   const added = policyLayer('skill', constraints.guard).filter(

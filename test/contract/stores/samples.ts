@@ -54,6 +54,7 @@ export function newRun(tenant: string, over: Partial<Run> = {}): Run {
         budget: { total_tokens: null, prompt_tokens: 1e300, completion_tokens: null, cost_usd: 0.000_000_1 },
         flow: 'confirm',
       },
+      execution: { network: true, timeout_s: null },
       origins: { 'guard.flow': 'default' },
     },
     status: 'running',

@@ -31,7 +31,8 @@ const constraints: MergedConstraints = {
     budget: { total_tokens: null, prompt_tokens: null, completion_tokens: null, cost_usd: 1 },
     flow: 'confirm',
   },
-  origins: { max_iterations: 'default', 'guard.budget.cost_usd': 'app' },
+  execution: { network: false, timeout_s: 20 },
+  origins: { max_iterations: 'default', 'guard.budget.cost_usd': 'app', 'execution.network': 'skill', 'execution.timeout_s': 'app' },
 };
 
 /** A run as the store would give it. `n` makes its id. */

@@ -93,4 +93,6 @@ test('runs show names the limits and rules of a run with the layer of each', asy
   expect(out).toMatch(/limits +max_iterations 25 \(default\)/);
   expect(out).toContain('cost_usd at most 1 (app)');
   expect(out).toContain('write_file: confirm (app)');
+  expect(out).toContain('execution.network none (skill)');
+  expect(out).toContain('execution.timeout_s 20 (app)');
 });

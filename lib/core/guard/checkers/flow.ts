@@ -7,8 +7,8 @@ export const FLOW = 'flow';
 
 /** Tags of calls after which the model may know what is in the workspace or in memory; code can read files too. */
 const SOURCES = ['fs.read', 'memory.read', 'code.exec'];
-/** A call that can carry data out. */
-const isSink = (tag: string): boolean => tag.startsWith('net.');
+/** The tags among these of what can carry data out: it reaches the network. */
+export const sinksOf = (effectTags: readonly string[]): string[] => effectTags.filter((tag) => tag.startsWith('net.'));
 
 const stateSchema = z.object({
   /** Source tags of calls that were dispatched. */
@@ -29,7 +29,7 @@ export function flowChecker({ constraints }: GuardSettings): Checker {
     name: FLOW,
     check: async (_action, { tool, metadata }) => {
       if (!tool || mode === 'off') return ['ALLOW', tool ? 'flow is off' : 'not a tool call'];
-      const sinks = tool.effectTags.filter(isSink);
+      const sinks = sinksOf(tool.effectTags);
       if (sinks.length === 0) return ['ALLOW', 'sends nothing out'];
       Object.assign(metadata, { read_before: [...state.seen] });
       if (state.seen.length === 0) return ['ALLOW', 'nothing was read before'];

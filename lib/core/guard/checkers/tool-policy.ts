@@ -1,18 +1,19 @@
 import type { JsonObject } from '../../json.ts';
 import { matchesCondition } from '../condition.ts';
-import { type PolicyLayer, strictestPolicy, type ToolPolicy, type ToolRule } from '../constraints.ts';
+import { type MergedConstraints, type PolicyLayer, strictestPolicy, type ToolPolicy, type ToolRule } from '../constraints.ts';
 import type { Checker } from '../decision.ts';
+import { sinksOf } from './flow.ts';
 import type { GuardSettings } from './settings.ts';
 
 export const TOOL_POLICY = 'tool_policy';
 
-/** Seed 003, ToolPolicyChecker: what the rules say about this tool; only tool calls are looked at. */
+/** Seed 003, ToolPolicyChecker: what the constraints say about this tool; only tool calls are looked at. */
 export function toolPolicyChecker({ constraints }: GuardSettings): Checker {
   return {
     name: TOOL_POLICY,
     check: async (_action, { tool }) => {
       if (!tool) return ['ALLOW', 'not a tool call'];
-      const { policy, reason } = toolPolicyOf(constraints.guard.tool_policy, tool, tool.args);
+      const { policy, reason } = policyOn(constraints, tool, tool.args);
       return [policy === 'deny' ? 'DENY' : policy === 'confirm' ? 'CONFIRM' : 'ALLOW', reason];
     },
     reset: () => undefined,
@@ -30,6 +31,19 @@ const NO_RULE: PolicyAnswer = { policy: 'allow', reason: 'no rule' };
 interface Tool {
   readonly name: string;
   readonly aliases: readonly string[];
+}
+
+/** What the constraints say of a tool: one that can reach the network is denied without `execution.network`, whatever the rules say. */
+export function policyOn(
+  { guard, execution, origins }: MergedConstraints,
+  tool: Tool & { readonly effectTags: readonly string[] },
+  args?: JsonObject,
+): PolicyAnswer {
+  if (execution.network || sinksOf(tool.effectTags).length === 0) return toolPolicyOf(guard.tool_policy, tool, args);
+  return {
+    policy: 'deny',
+    reason: `execution.network is none (${origins['execution.network'] ?? 'default'}): ${tool.name} reaches the network`,
+  };
 }
 
 /**

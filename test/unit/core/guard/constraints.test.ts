@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Constraints,
+  constraintsSchema,
   type Layer,
   mergeConstraints,
   mergedConstraintsSchema,
@@ -21,6 +22,7 @@ describe('merging constraints', () => {
       budget: { total_tokens: null, prompt_tokens: null, completion_tokens: null, cost_usd: null },
       flow: 'confirm',
     });
+    expect(merged.execution).toEqual({ network: true, timeout_s: null });
     expect(new Set(Object.values(merged.origins))).toEqual(new Set(['default']));
     expect(mergedConstraintsSchema.parse(merged)).toEqual(merged);
   });
@@ -68,6 +70,44 @@ describe('merging constraints', () => {
     expect(merge({ app: { history_limit: 10 }, agent: { history_limit: 50 } }).history_limit).toBe(10);
     expect(merge({ agent: { max_messages: 200 } }).max_messages).toBe(200);
     expect(merge({ run: { max_messages: 200 } }).max_messages).toBe(80);
+  });
+
+  it('takes no network and the shortest timeout of all layers, whatever the order', () => {
+    const skills: Constraints[] = [
+      { execution: { network: true, timeout_s: 20 } },
+      { execution: { mode: 'local', network: 'none', timeout_s: 30 } },
+      { execution: { network: false, timeout_s: null } },
+    ];
+    for (const order of [skills, skills.toReversed()]) {
+      const merged = mergeConstraints([
+        { layer: 'app', constraints: { execution: { network: true, timeout_s: 60 } } },
+        ...order.map((constraints) => ({ layer: 'skill' as const, constraints })),
+      ]);
+      expect(merged.execution).toEqual({ network: false, timeout_s: 20 });
+      expect(merged.origins).toMatchObject({ 'execution.network': 'skill', 'execution.timeout_s': 'skill' });
+    }
+    expect(
+      merge({ app: { execution: { network: false, timeout_s: 5 } }, run: { execution: { network: true, timeout_s: 9 } } }),
+    ).toMatchObject({
+      execution: { network: false, timeout_s: 5 },
+      origins: { 'execution.network': 'app', 'execution.timeout_s': 'app' },
+    });
+  });
+
+  it('refuses what only a container could do, and says why and what to do', () => {
+    const messages = (execution: unknown): string[] =>
+      constraintsSchema.safeParse({ execution }).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? [];
+    for (const execution of [{ mode: 'docker' }, { docker_image: 'python:3.12' }])
+      expect(messages(execution)).toEqual([expect.stringMatching(/^execution\.\w+: there are no containers here: .*handler skill$/)]);
+    expect(messages({ network: 'bridge' })).toEqual([expect.stringContaining('execution.network: is true, false or none')]);
+    expect(messages({ timeout_s: 0.5 })).toHaveLength(1);
+    expect(messages({ memory_mb: 5 })).toHaveLength(1);
+    expect(messages({ mode: 'local', network: 'none', timeout_s: 1.5 })).toEqual([]);
+  });
+
+  it('reads what was merged before there was execution as nothing tightened', () => {
+    const { execution: _execution, ...earlier } = merge({});
+    expect(mergedConstraintsSchema.parse(earlier).execution).toEqual({ network: true, timeout_s: null });
   });
 
   it('keeps every layer of tool policy, skills apart', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { mergeConstraints } from '../../../../lib/core/guard/constraints.ts';
 import type { LivePolicy } from '../../../../lib/core/guard/policy.ts';
 import {
   callHash,
@@ -198,15 +199,18 @@ describe('around it', () => {
 
   it('hides tools that policy denies whatever their arguments', () => {
     const tools = [
-      { name: 'read_file', aliases: ['cat'] },
-      { name: 'write_file', aliases: [] },
-      { name: 'execute_shell', aliases: [] },
+      { name: 'read_file', aliases: ['cat'], effectTags: ['fs.read'] },
+      { name: 'write_file', aliases: [], effectTags: ['fs.write'] },
+      { name: 'execute_shell', aliases: [], effectTags: ['code.exec'] },
+      { name: 'web_fetch', aliases: [], effectTags: ['net.read'] },
     ];
     const constraints = appConstraints({ tool_policy: { cat: 'deny', write_file: { policy: 'deny', when: {} } } });
     expect(deniedTools(tools, constraints, [])).toEqual(new Set(['read_file']));
     expect(deniedTools(tools, constraints, [live({ tool_policy: { 'execute_*': 'deny' } })])).toEqual(
       new Set(['read_file', 'execute_shell']),
     );
+    const offline = mergeConstraints([{ layer: 'app', constraints: { execution: { network: 'none' } } }]);
+    expect(deniedTools(tools, offline, [live({ default_policy: 'allow' })])).toEqual(new Set(['web_fetch']));
   });
 
   it('binds an approval to run, call, tool and arguments, whatever the order of their keys', () => {

@@ -3,6 +3,7 @@ import type { ConfigInput } from '../../../../lib/core/config.ts';
 import { changePolicy } from '../../../../lib/core/guard/change-policy.ts';
 import type { PlacedMessage } from '../../../../lib/core/loop/message.ts';
 import type { SkillCatalogue } from '../../../../lib/core/skills/skill.ts';
+import { parseTree } from '../../../../lib/core/trees/tree.ts';
 import { LoopRig, type RigOptions, type RigTool } from '../../../support/loop-rig.ts';
 import { givenFiles, loadFrom } from '../../../support/skill-folders.ts';
 
@@ -45,6 +46,14 @@ Call it with the text.
 `,
   'skills/reverse/handler.js': 'export default (args) => [...args.text].reverse().join("");\n',
 };
+const OFFLINE = `---
+name: offline
+description: Works without the network, and quickly.
+constraints:
+  execution: { mode: local, network: none, timeout_s: 2 }
+---
+Look nothing up.
+`;
 const FETCHER = `---
 name: fetcher
 description: Fetches.
@@ -97,6 +106,63 @@ describe('chosen skills', () => {
 
   it('that do not exist are refused at the start', async () => {
     await expect(rigWith(['done']).run('go', { skills: ['nothing'] })).rejects.toMatchObject({ code: 'BAD_REQUEST', field: 'skills' });
+  });
+});
+
+describe('constraints.execution of a skill', () => {
+  const offline: SkillCatalogue = loadFrom(givenFiles({ ...SKILLS, 'skills/offline/SKILL.md': OFFLINE })).catalogue;
+  const rigOf = (turns: NonNullable<RigOptions['turns']>) => {
+    const given: [string, number][] = [];
+    const tool = (name: string, effectTags: string[], timeoutMs: number): RigTool => ({
+      definition: { name, effectTags, timeoutMs },
+      handle: (_args, context) => {
+        given.push([name, context.timeoutMs]);
+        return 'ok';
+      },
+    });
+    const tools = [tool('fetch', ['net.read'], 20_000), tool('slow', ['fs.read'], 30_000), tool('quick', ['fs.read'], 1_000)];
+    const tree = parseTree({ root: { type: 'tool', tool: 'fetch' } }, 'tree.yaml', () => undefined);
+    const none = { inputs: undefined, outputs: undefined, constraints: undefined };
+    const treeSkill = { name: 'procedure', description: 'Fetches.', tree, resultKey: 'r', ...none };
+    return { rig: new LoopRig({ turns, skills: offline, tools, trees: [treeSkill] }), given };
+  };
+
+  it('narrows the time of every call and takes the network away: hidden from the LLM, denied to a tree', async () => {
+    const calls = [
+      ['slow', {}],
+      ['quick', {}],
+      ['run_bt_skill', { skill: 'procedure' }],
+    ] as const;
+    const { rig, given } = rigOf([{ calls }, 'done']);
+    const run = await rig.run('go', { skills: ['offline'] });
+    expect(run.constraints.execution).toEqual({ network: false, timeout_s: 2 });
+    expect(toolNames(rig, 0)).toEqual(expect.arrayContaining(['slow', 'quick']));
+    expect(toolNames(rig, 0)).not.toContain('fetch');
+    expect(given).toEqual([
+      ['slow', 2_000],
+      ['quick', 1_000],
+    ]);
+    expect(observations(await rig.transcript(run)).at(-1)?.text).toContain('execution.network is none (skill): fetch reaches the network');
+  });
+
+  it('holds from the load on where it is loaded, and only tightens', async () => {
+    const { rig, given } = rigOf([
+      { calls: [['slow', {}]] },
+      { calls: [['load_skill', { skill: 'offline' }]] },
+      { calls: [['slow', {}]] },
+      'done',
+    ]);
+    const run = await rig.run('go', { constraints: { execution: { timeout_s: 5 } } });
+    expect(given).toEqual([
+      ['slow', 5_000],
+      ['slow', 2_000],
+    ]);
+    expect(toolNames(rig, 0)).toContain('fetch');
+    expect(toolNames(rig, 2)).not.toContain('fetch');
+    expect(run.frames[0]?.constraints).toMatchObject({
+      execution: { network: false, timeout_s: 2 },
+      origins: { 'execution.network': 'skill', 'execution.timeout_s': 'skill' },
+    });
   });
 });
 

@@ -175,6 +175,38 @@ describe('a tree skill', () => {
   });
 });
 
+describe('constraints.execution', () => {
+  const withExecution = (lines: string) => loadOne('limits', skillText('limits', `constraints:\n  execution:\n${lines}`));
+
+  it('is a layer like the others', () => {
+    const { catalogue, report } = withExecution('    mode: local\n    network: none\n    timeout_s: 20\n');
+    expect(report.status).toBe('accepted');
+    expect(catalogue.skills[0]?.constraints).toEqual({ execution: { mode: 'local', network: 'none', timeout_s: 20 } });
+  });
+
+  it('is refused where only a container could fulfil it, with line, reason and what to do', () => {
+    const { report, reasons } = withExecution('    mode: docker\n    docker_image: python:3.12\n    network: host\n');
+    expect(report.status).toBe('rejected');
+    expect(reasons).toEqual([
+      expect.stringMatching(/^6: constraints\.execution\.mode: there are no containers here: .*`mode: local`/),
+      expect.stringMatching(/^7: constraints\.execution\.docker_image: there are no containers here/),
+      expect.stringMatching(/^8: constraints\.execution\.network: is true, false or none/),
+    ]);
+    expect(withExecution('    memory: 1\n').reasons).toEqual([
+      expect.stringContaining('6: constraints.execution.memory: there is no such constraint'),
+    ]);
+  });
+
+  it('is accepted with a warning where it looks as if it allowed something', () => {
+    const { report, warned } = withExecution('    network: true\n    timeout_s: 600\n');
+    expect(report.status).toBe('accepted_with_warnings');
+    expect(warned).toEqual([
+      expect.stringContaining('6: constraints.execution.network: allows nothing'),
+      expect.stringContaining('7: constraints.execution.timeout_s'),
+    ]);
+  });
+});
+
 describe('skills together', () => {
   it('go on when one of them is bad, however bad', () => {
     const root = givenFiles({

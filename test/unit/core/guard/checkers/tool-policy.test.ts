@@ -27,6 +27,17 @@ describe('tool policy', () => {
     expect(await decide({ tool_policy: { '*': 'allow' }, default_policy: 'deny' }, 'read_file')).toBe('ALLOW');
   });
 
+  it('denies what reaches the network where a layer says none, whatever the rules allow, and names the layer', async () => {
+    const constraints = mergeConstraints([
+      { layer: 'app', constraints: { guard: { tool_policy: { fetch: 'allow' } } } },
+      { layer: 'skill', constraints: { execution: { network: 'none' } } },
+    ]);
+    const checker = toolPolicyChecker({ constraints, confirmDefault: undefined });
+    const answer = (effectTags: string[]) => checker.check('tool_call', toolContext({ name: 'fetch', effectTags }));
+    expect(await answer(['fs.read', 'net.read'])).toEqual(['DENY', 'execution.network is none (skill): fetch reaches the network']);
+    expect((await answer(['fs.read', 'code.exec']))[0]).toBe('ALLOW');
+  });
+
   it('takes the strictest where two aliases or two globs of one length tie', async () => {
     expect(await decide({ tool_policy: { cat: 'allow', less: 'deny' } }, 'read_file', {}, ['cat', 'less'])).toBe('DENY');
     expect(await decide({ tool_policy: { 'read_*': 'allow', '*_file': 'allow', 're?d_*': 'allow' } }, 'read_file')).toBe('ALLOW');

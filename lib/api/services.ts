@@ -57,7 +57,7 @@ export interface ApiServices {
   cancelRun(request: RunKey & { readonly principal: string }): Promise<Run>;
   /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, FORBIDDEN (self approval). The API reads the outcome from the store. */
   decide(request: DecideRequest): Promise<unknown>;
-  readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents' | 'listCommits' | 'getSession'>;
+  readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents' | 'listCommits' | 'getSession' | 'readTranscript'>;
   /** Errors: NOT_FOUND, SESSION_BUSY with `runId`. */
   deleteSession(session: SessionKey): Promise<void>;
   readonly files: SessionFiles;

@@ -24,6 +24,13 @@ export const RUN_ITEM_BYTES = 200_000;
 /** A blackboard (design 3.2), and up to where its values stand in the run item. */
 export const BLACKBOARD_BYTES = 1_000_000;
 export const INLINE_VALUE_BYTES = 4 * KIB;
+/** What small values of one blackboard may take of the run item together: it holds up to three of them, and much else. */
+export const INLINE_BOARD_BYTES = 16 * KIB;
+/**
+ * What the runs of a session share. `bytes` and `keys`: in all. Small values stand in place as far as `inlineBytes` of the session's
+ * item go, and `ridingBytes` of the run's, in which they ride until it has ended.
+ */
+export const SESSION_STATE = { bytes: 1_000_000, keys: 100, inlineBytes: 64 * KIB, ridingBytes: 8 * KIB } as const;
 /** What an error that escapes a handler may carry (design 3.5). */
 export const ESCAPED_ERROR_BYTES = 1_000;
 /** The text that starts a run: it rides in the run item. Larger data belongs in a file of the workspace. */

@@ -1,4 +1,6 @@
+import { canonicalJson } from '../../lib/core/json.ts';
 import type { Run } from '../../lib/core/loop/run.ts';
+import { readState, stateOf } from '../../lib/core/loop/shared-state.ts';
 import { ended, type LoopRig } from './loop-rig.ts';
 
 /** What must hold of a run that was played to its end. */
@@ -86,4 +88,13 @@ function approvedInStore(rig: LoopRig, callId: string): boolean {
   return [...rig.stores.state.suspensions.values()].some((suspension) =>
     ['approved', 'edited'].includes(suspension.approvals[callId]?.status ?? ''),
   );
+}
+
+/** What a procedure kept in the session is there, whole; and nothing is, where none has begun. */
+export async function stateViolations(rig: LoopRig, run: Run, document: string): Promise<string[]> {
+  const { runs } = rig.stores.through(async () => undefined);
+  const begun = (await runs.readEvents(run, 0)).some(({ type, data }) => type === 'frame.started' && data['name'] === 'procedure');
+  const kept = await readState(runs, run, stateOf(undefined, run));
+  const wanted = begun ? { notes: document, place: 7 } : {};
+  return canonicalJson(kept) === canonicalJson(wanted) ? [] : [`the session keeps ${JSON.stringify(kept).slice(0, 200)}`];
 }

@@ -5,7 +5,7 @@ import { recoverAll } from '../../lib/core/loop/sweep.ts';
 import type { ModelRequest } from '../../lib/core/ports/model.ts';
 import type { RigTool, Turn } from './loop-rig.ts';
 import { ended, type Faults, LoopRig, NO_FAULTS } from './loop-rig.ts';
-import { violationsOf } from './schedule-checks.ts';
+import { stateViolations, violationsOf } from './schedule-checks.ts';
 import { seededRandom } from './time.ts';
 
 /** What one schedule came to. `violations` is empty when everything held. */
@@ -35,6 +35,8 @@ const TREE = `
 root:
   type: sequence
   children:
+    - { type: set, key: notes, value: "{{doc}}", session: true }
+    - { type: set, key: place, value: 7, session: true }
     - type: parallel
       success: all
       children: [ { type: tool, tool: read }, { type: tool, tool: write } ]
@@ -56,13 +58,16 @@ const PROCEDURE: TreeSkill = {
   resultKey: 'skill_result',
   constraints: { max_iterations: 3, guard: { max_tool_calls: 6 } },
 };
+/** Larger than what stands in the items of run and session. */
+const DOCUMENT = 'word '.repeat(1_000);
 const TTL_MS = 60_000;
 /** Rounds of sweep after which everything must have ended. */
 const ROUNDS = 60;
 
 class Killed extends Error {}
 
-const callOf = (name: string, n: number) => [name, name === 'run_bt_skill' ? { skill: 'procedure' } : { n }] as const;
+const callOf = (name: string, n: number) =>
+  [name, name === 'run_bt_skill' ? { skill: 'procedure', inputs: { doc: DOCUMENT } } : { n }] as const;
 
 /**
  * One run under a seed: what the LLM asks, what people decide and when, where faults strike. `strike` names the
@@ -117,7 +122,16 @@ export async function playSchedule(seed: number, strike?: readonly number[]): Pr
   const { decisions, stopped } = await act(rig, run.runId, pick);
   rig.faults = NO_FAULTS;
   const final = await finish(rig, run.runId);
-  return { seed, operations, violations: [...prompts, ...stopped(), ...(await violationsOf(rig, final, decisions))] };
+  return {
+    seed,
+    operations,
+    violations: [
+      ...prompts,
+      ...stopped(),
+      ...(await violationsOf(rig, final, decisions)),
+      ...(await stateViolations(rig, final, DOCUMENT)),
+    ],
+  };
 }
 
 async function started(rig: LoopRig, seed: number): Promise<Run> {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { sessionIdSchema } from '../../core/ids.ts';
 import { isTerminal } from '../../core/loop/run-status.ts';
+import { readState, stateOf } from '../../core/loop/shared-state.ts';
 import { pagingShape } from '../paging.ts';
 import { empty } from '../respond.ts';
 import { defineRoute, notFound, type Route } from '../route.ts';
@@ -31,7 +32,7 @@ export const getSession = defineRoute({
       createdAt: session.createdAt,
       ...(holder === undefined || ended ? {} : { activeRun: holder.runId }),
       ...(session.deletingAt === undefined ? {} : { deletingAt: session.deletingAt }),
-      state: ended ? { ...session.state, ...holder.stateChanges } : session.state,
+      state: await readState(services.runs, { tenant, sessionId }, stateOf(session, holder)),
       runs: items.map(runSummary),
       ...(cursor === undefined ? {} : { cursor }),
     };

@@ -29,11 +29,16 @@ const FAULT_CHARACTERS = 200;
 /**
  * The arguments of a call as they will run and be hashed, or INVALID_ARGUMENTS with every fault named (seed 004 section 3.2,
  * design 6.3). Repairs only what has one reading; fills in the schema's defaults. Never throws and never repeats long input.
+ * `most`: their bytes as JSON.
  */
-export function readArguments(raw: RawCall['arguments'], definition: Pick<ToolDefinition, 'name' | 'parameters'>): ArgumentsReading {
+export function readArguments(
+  raw: RawCall['arguments'],
+  definition: Pick<ToolDefinition, 'name' | 'parameters'>,
+  most: number = ARGUMENTS_BYTES,
+): ArgumentsReading {
   const read = readObject(raw);
   if (!read.ok) return refuse(definition, [read.fault]);
-  if (jsonBytes(read.value) > ARGUMENTS_BYTES) return refuse(definition, [tooLarge]);
+  if (jsonBytes(read.value) > most) return refuse(definition, [tooLarge(most)]);
   try {
     const { parameters } = definition;
     const faults = (value: JsonObject): readonly ErrorObject[] => validatorOf(definition)(value);
@@ -49,7 +54,10 @@ export function readArguments(raw: RawCall['arguments'], definition: Pick<ToolDe
   }
 }
 
-const tooLarge: ArgumentFault = { path: '', message: `over ${ARGUMENTS_BYTES} bytes: write in parts, with several smaller calls` };
+const tooLarge = (most: number): ArgumentFault => ({
+  path: '',
+  message: `over ${most} bytes: write in parts, or put large data in a file`,
+});
 
 function refuse(definition: Pick<ToolDefinition, 'name'>, details: readonly ArgumentFault[]): ArgumentsReading {
   const shown = details.slice(0, SHOWN_FAULTS).map(({ path, message }) => ({
@@ -71,7 +79,7 @@ type ObjectReading =
 function readObject(raw: RawCall['arguments']): ObjectReading {
   const fail = (message: string, path = ''): ObjectReading => ({ ok: false, fault: { path, message } });
   if (raw === undefined || raw === null) return { ok: true, value: {}, repaired: true };
-  if (typeof raw === 'string' && raw.length > TEXT_CHARACTERS) return { ok: false, fault: tooLarge };
+  if (typeof raw === 'string' && raw.length > TEXT_CHARACTERS) return { ok: false, fault: tooLarge(ARGUMENTS_BYTES) };
   if (typeof raw === 'string' && ['', 'null'].includes(raw.trim())) return { ok: true, value: {}, repaired: true };
   const read = typeof raw === 'string' ? readJsonText(raw) : { ok: true as const, value: raw, repaired: false };
   if (!read.ok) return fail(read.message);

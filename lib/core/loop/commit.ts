@@ -4,6 +4,7 @@ import { keyOf, messagePrefix } from './keys.ts';
 import { flightMs } from './permits.ts';
 import { isTerminal } from './run-status.ts';
 import { activeMs, runConstraints, type Step, topFrame } from './step.ts';
+import { valueWrites } from './stored-value.ts';
 
 /** sweep looks at a run that has not moved for this long beyond what its plan may take, ms. */
 const STALE_MS = 5 * 60_000;
@@ -25,6 +26,7 @@ export async function commitStep(step: Step): Promise<CommitOutcome> {
     writes.push({ prefix, prev: frame.head, messages });
     frame.head = prefix;
   }
+  writes.push(...valueWrites(run, step.values));
   run.activeMs = activeMs(step);
   run.updatedAt = now;
   run.events = fitEvents(run.events);

@@ -27,7 +27,7 @@ export interface RunExport {
  * part of it and are left out. Suspensions are dropped 30 days after they closed; their decisions stand in the events too.
  */
 export async function exportRun(deps: { readonly runs: RunReader; readonly guard: SuspensionReader }, run: Run): Promise<RunExport> {
-  const commits = run.runSeq === 0 ? [] : await deps.runs.listCommits(run, run.runSeq);
+  const commits = await commitsOf(deps.runs, run);
   const events = await deps.runs.readEvents(keyOf(run), 0);
   const suspensions = await Promise.all(suspensionIdsOf(run, events).map((id) => deps.guard.getSuspension(id)));
   const messages = wonCommits(run, commits).flatMap(({ prefix, messages: said }) => {
@@ -41,6 +41,22 @@ export async function exportRun(deps: { readonly runs: RunReader; readonly guard
   };
 }
 
+/** The inputs of a run are written before it has taken its place in the session: under number 0. */
+async function commitsOf(runs: RunReader, run: Run): Promise<readonly MessageWrite[]> {
+  if (run.runSeq === 0) return [];
+  const commits = await runs.listCommits(run, run.runSeq);
+  const inputs = namedValues(run).filter((at) => parsePrefix(at)?.runSeq === 0);
+  if (inputs.length === 0) return commits;
+  return [...(await runs.listCommits(run, 0)).filter(({ prefix }) => inputs.includes(prefix)), ...commits];
+}
+
+/** Where the values are that the run's item names. */
+function namedValues({ frames, storedChanges = {} }: Pick<Run, 'frames' | 'storedChanges'>): string[] {
+  const boards = frames.flatMap((frame) => (frame.kind === 'tree' ? Object.values(frame.blackboard) : []));
+  const inputs = boards.flatMap((entry) => ('stored' in entry && entry.at !== undefined ? [entry.at] : []));
+  return [...inputs, ...Object.values(storedChanges).map(({ at }) => at)];
+}
+
 /** Every stop of a run for people: each left an event, and no event is ever dropped. */
 export function suspensionIdsOf({ runId }: Pick<Run, 'runId'>, events: readonly PlacedEvent[]): string[] {
   const steps = events.flatMap(({ type, step }) => (type === 'approval.requested' ? [step] : []));
@@ -51,11 +67,11 @@ type RunReader = Pick<RunStore, 'listCommits' | 'readEvents'>;
 type SuspensionReader = Pick<GuardStore, 'getSuspension'>;
 
 /**
- * The commits that became part of the run: those on the chain of a frame it still has, and whatever was written in the
- * same commit as one of these (an attempt's id is its own), with the chain behind it: so the last words of a child frame
+ * The commits that became part of the run: those on the chain of a frame it still has, values that it names, and whatever was
+ * written in the same commit as one of these (an attempt's id is its own), with the chain behind it: so the last words of a child frame
  * stand beside the observation that they became.
  */
-export function wonCommits(run: Pick<Run, 'frames'>, commits: readonly MessageWrite[]): MessageWrite[] {
+export function wonCommits(run: Pick<Run, 'frames' | 'storedChanges'>, commits: readonly MessageWrite[]): MessageWrite[] {
   const byPrefix = new Map(commits.map((commit) => [commit.prefix, commit]));
   const won = new Map<string, MessageWrite>();
   const follow = (head: string | undefined): void => {
@@ -63,6 +79,7 @@ export function wonCommits(run: Pick<Run, 'frames'>, commits: readonly MessageWr
       won.set(commit.prefix, commit);
   };
   for (const { head } of run.frames) follow(head);
+  for (const at of namedValues(run)) follow(at);
   for (let before = -1; before !== won.size; ) {
     before = won.size;
     const made = new Set([...won.keys()].map(commitOf));

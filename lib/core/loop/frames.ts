@@ -3,6 +3,7 @@ import { mergedConstraintsSchema } from '../guard/constraints.ts';
 import { callIdSchema } from '../ids.ts';
 import { jsonSchema } from '../json.ts';
 import { treeStateSchema } from '../trees/state.ts';
+import { storedValueSchema } from './stored-value.ts';
 import { usageSchema } from './usage.ts';
 
 /**
@@ -64,9 +65,10 @@ const frameBase = {
 };
 
 /**
- * A value of a blackboard: in the frame where it is small, else the newest `value` message of the frame with its key.
+ * A value of a blackboard: in the frame where it is small, else the newest `value` message of the frame with its key, or where
+ * `at` says: inputs of a run, which are there before the frame has any messages. `stored` is its size, bytes.
  */
-export const blackboardEntrySchema = z.union([z.object({ value: jsonSchema }), z.object({ stored: z.int() })]);
+export const blackboardEntrySchema = z.union([z.object({ value: jsonSchema }), storedValueSchema.partial({ at: true })]);
 
 /** Who decides in a run. */
 export const frameSchema = z.discriminatedUnion('kind', [

@@ -5,7 +5,7 @@ import type { Run } from './run.ts';
 const six = (value: number): string => String(value).padStart(6, '0');
 
 /** `MSG#<frame>#<runSeq>#<step>#<attempt>#`: where one commit of a frame keeps its messages (design 3.2). */
-export function messagePrefix(frame: Frame, run: Pick<Run, 'runSeq' | 'step' | 'attempt'>): string {
+export function messagePrefix(frame: Pick<Frame, 'namespace'>, run: Pick<Run, 'runSeq' | 'step' | 'attempt'>): string {
   return `MSG#${frame.namespace}#${six(run.runSeq)}#${six(run.step)}#${run.attempt}#`;
 }
 

@@ -7,6 +7,7 @@ import { eventSchema } from './event.ts';
 import { frameSchema } from './frames.ts';
 import { planSchema } from './plan.ts';
 import { type RunStatus, runStatuses } from './run-status.ts';
+import { storedValueSchema } from './stored-value.ts';
 import { usageSchema } from './usage.ts';
 import { workSchema } from './work.ts';
 
@@ -61,6 +62,8 @@ const runProgressShape = {
   effects: z.record(z.string(), z.int()),
   /** Changes to the session's shared state, merged into it when the run ends. */
   stateChanges: z.record(z.string(), jsonSchema),
+  /** Those whose values are items of their own; absent: none. */
+  storedChanges: z.record(z.string(), storedValueSchema).optional(),
   /** ms the run was active: time between commits, but none spent suspended (design 5.4). */
   activeMs: z.number(),
   /** ms since 1970 after which no new work is begun; undefined while suspended. */

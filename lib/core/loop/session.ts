@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { runIdSchema, sessionIdSchema, tenantSchema } from '../ids.ts';
 import { jsonSchema } from '../json.ts';
+import { storedValueSchema } from './stored-value.ts';
 
 /** A conversation: `T#<t>#S#<sid>` / `META` (design section 4). */
 export const sessionSchema = z.object({
@@ -20,5 +21,7 @@ export const sessionSchema = z.object({
   deletingAt: z.number().optional(),
   /** Shared state as of then. */
   state: z.record(z.string(), jsonSchema),
+  /** What of it is too large for this item: items of their own. Absent: nothing. */
+  stored: z.record(z.string(), storedValueSchema).optional(),
 });
 export type Session = z.infer<typeof sessionSchema>;

@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts';
+import type { AgentConfig, Config } from '../config.ts';
 import { HandrailError } from '../errors.ts';
 import { flowFrom, flowSeen } from '../guard/checkers/flow.ts';
-import { type Constraints, mergeConstraints } from '../guard/constraints.ts';
+import { type Constraints, type MergedConstraints, mergeConstraints } from '../guard/constraints.ts';
 import { modelIdOf, unpriced } from '../guard/prices.ts';
 import { hashJson, sha256Bytes } from '../hash.ts';
 import { base32, runIdFrom } from '../ids.ts';
@@ -10,16 +10,18 @@ import { CONSTRAINTS_BYTES, INPUT_BYTES } from '../limits.ts';
 import { START_EVENTS } from '../machine/history.ts';
 import type { Clock, Random } from '../ports/clock.ts';
 import type { Engine } from '../ports/engine.ts';
-import type { RunStore } from '../ports/run-store.ts';
+import type { MessageWrite, RunStore } from '../ports/run-store.ts';
 import { chooseSkills } from '../skills/select.ts';
 import type { Skill, SkillCatalogue } from '../skills/skill.ts';
+import { inheritable } from '../trees/inputs.ts';
 import type { TreeSkill } from './deps.ts';
 import { type Frame, MAIN } from './frames.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
 import type { Session } from './session.ts';
-import { newTreeFrame } from './tree-frame-start.ts';
+import { readState, stateOf } from './shared-state.ts';
+import { inputsOf, newTreeFrame, startBoard } from './tree-frame-start.ts';
 import { noUsage } from './usage.ts';
 import { noWork } from './work.ts';
 
@@ -61,9 +63,8 @@ export interface StartDeps {
  * Errors: BAD_REQUEST (unknown agent or skill), PAYLOAD_TOO_LARGE, CONFLICT (the key was used for another request), SESSION_BUSY.
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<Run> {
-  const session =
-    request.tree && request.sessionId ? await deps.runs.getSession({ tenant: request.tenant, sessionId: request.sessionId }) : undefined;
-  const wanted = newRun(deps, request, session?.state ?? {});
+  const { run: wanted, values } = newRun(deps, request, await inheritedState(deps, request));
+  if (values.length > 0) await deps.runs.write(keyOf(wanted), wanted.sessionId, values, []);
   const { created, run } = await deps.runs.createRun(wanted);
   if (!created && run.requestHash !== wanted.requestHash)
     throw new HandrailError('CONFLICT', 'this idempotencyKey was used for a different request', { field: 'idempotencyKey' });
@@ -95,7 +96,17 @@ export async function startStored(deps: Pick<StartDeps, 'runs' | 'engine' | 'clo
   return run;
 }
 
-function newRun(deps: StartDeps, request: StartRequest, state: Session['state']): Run {
+/** What the session's state has of the inputs that a tree is not given, as its last run left it. */
+async function inheritedState({ runs, trees }: StartDeps, { tenant, sessionId, tree }: StartRequest): Promise<Record<string, Json>> {
+  const names = tree ? inheritable(trees?.get(tree.skill)?.inputs, tree.inputs) : [];
+  if (sessionId === undefined || names.length === 0) return {};
+  const session = await runs.getSession({ tenant, sessionId });
+  const holder = session?.activeRun === undefined ? undefined : await runs.getRun({ tenant, runId: session.activeRun });
+  return readState(runs, { tenant, sessionId }, stateOf(session, holder), names);
+}
+
+/** A run as asked for, and what of its inputs is to be written before it. */
+function newRun(deps: StartDeps, request: StartRequest, state: Record<string, Json>): { run: Run; values: MessageWrite[] } {
   const agentName = request.agent ?? 'default';
   const agent = Object.hasOwn(deps.config.agents, agentName) ? deps.config.agents[agentName] : undefined;
   if (!agent)
@@ -111,21 +122,12 @@ function newRun(deps: StartDeps, request: StartRequest, state: Session['state'])
     const problem = unpriced(deps.config, modelIdOf(deps.config, agent));
     if (problem !== undefined) throw new HandrailError('BAD_REQUEST', problem, { field: 'constraints.guard.budget.cost_usd' });
   }
-  const constraints = mergeConstraints([
-    { layer: 'app', constraints: appLayer(deps.config) },
-    { layer: 'agent', constraints: agent.constraints },
-    { layer: 'run', constraints: request.constraints ?? {} },
-    ...skills.map((skill) => ({ layer: 'skill' as const, constraints: skill.constraints })),
-    ...treeConstraints(deps, request.tree),
-  ]);
-  if (jsonBytes(constraints) > CONSTRAINTS_BYTES)
-    throw new HandrailError('PAYLOAD_TOO_LARGE', `the constraints of all layers together are over ${CONSTRAINTS_BYTES} bytes`, {
-      field: 'constraints',
-    });
+  const constraints = constraintsOf(deps, agent, request, skills);
   const { tenant, principal, idempotencyKey, ...body } = request;
   const now = deps.clock.now();
   const runId = runIdFrom(idempotencyKey === undefined ? deps.random.bytes(20) : sha256Bytes(`${tenant}\n${idempotencyKey}`));
-  return {
+  const { frame, values } = request.tree ? rootTree(deps, request.tree, state) : { frame: rootAgent(agentName, skills), values: [] };
+  const run: Run = {
     v: 1,
     tenant,
     runId,
@@ -142,7 +144,7 @@ function newRun(deps: StartDeps, request: StartRequest, state: Session['state'])
     attempt: '',
     execution: 1,
     historyEvents: START_EVENTS,
-    frames: [request.tree ? rootTree(deps, request.tree, state) : rootAgent(agentName, skills)],
+    frames: [frame],
     guard: {},
     usage: noUsage,
     effects: {},
@@ -154,6 +156,23 @@ function newRun(deps: StartDeps, request: StartRequest, state: Session['state'])
     updatedAt: now,
     dueAt: now + START_GRACE_MS,
   };
+  return { run, values };
+}
+
+/** All layers as one. PAYLOAD_TOO_LARGE where they would take too much of the run's item. */
+function constraintsOf(deps: StartDeps, agent: AgentConfig, request: StartRequest, skills: readonly Skill[]): MergedConstraints {
+  const constraints = mergeConstraints([
+    { layer: 'app', constraints: appLayer(deps.config) },
+    { layer: 'agent', constraints: agent.constraints },
+    { layer: 'run', constraints: request.constraints ?? {} },
+    ...skills.map((skill) => ({ layer: 'skill' as const, constraints: skill.constraints })),
+    ...treeConstraints(deps, request.tree),
+  ]);
+  if (jsonBytes(constraints) > CONSTRAINTS_BYTES)
+    throw new HandrailError('PAYLOAD_TOO_LARGE', `the constraints of all layers together are over ${CONSTRAINTS_BYTES} bytes`, {
+      field: 'constraints',
+    });
+  return constraints;
 }
 
 function rootAgent(agent: string, skills: readonly Skill[]): Frame {
@@ -162,12 +181,17 @@ function rootAgent(agent: string, skills: readonly Skill[]): Frame {
 }
 
 /** A tree as the root of a run. Errors: NOT_FOUND, INVALID_ARGUMENTS with what is wrong with the inputs. */
-function rootTree(deps: StartDeps, { skill, inputs }: NonNullable<StartRequest['tree']>, state: Session['state']): Frame {
+function rootTree(
+  deps: StartDeps,
+  { skill, inputs }: NonNullable<StartRequest['tree']>,
+  state: Record<string, Json>,
+): { frame: Frame; values: MessageWrite[] } {
   const found = deps.trees?.get(skill);
   if (!found) throw new HandrailError('NOT_FOUND', `there is no tree skill "${skill.slice(0, 64)}"`);
-  return newTreeFrame(found, inputs, state, { namespace: MAIN }, (error) => {
-    throw error;
-  });
+  const resolved = inputsOf(found, inputs, state);
+  if (!resolved.ok) throw resolved.error;
+  const frame = newTreeFrame(found, { namespace: MAIN });
+  return { frame, values: startBoard(frame, resolved.inputs, base32(deps.random.bytes(5), 8)) };
 }
 
 function treeConstraints(deps: StartDeps, tree: StartRequest['tree']): { layer: 'skill'; constraints: Constraints }[] {
@@ -197,6 +221,11 @@ function seenSoFar(session: Session | undefined, holder: Run | undefined): Pick<
   return seen.length === 0 ? {} : { seen };
 }
 
+/** As the session's item has it. */
+function shared({ state, stored }: ReturnType<typeof stateOf>): Pick<Session, 'state' | 'stored'> {
+  return { state: { ...state }, ...(Object.keys(stored).length === 0 ? {} : { stored: { ...stored } }) };
+}
+
 /** Takes the session's lock for `run`: free, held by a run that has ended, or already this run's. */
 async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): Promise<Session> {
   for (let attempt = 0; attempt < SESSION_ATTEMPTS; attempt++) {
@@ -221,7 +250,7 @@ async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): P
       activeRun: run.runId,
       runSeq: (session?.runSeq ?? 0) + 1,
       head: holder?.frames[0]?.head ?? session?.head,
-      state: { ...session?.state, ...holder?.stateChanges },
+      ...shared(stateOf(session, holder)),
       ...seenSoFar(session, holder),
     };
     if (await deps.runs.swapSession(next, session?.activeRun)) return next;

@@ -10,6 +10,7 @@ import type { AgentFrame, Frame, OpenCall } from './frames.ts';
 import type { Message, PlacedMessage } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
+import type { KeyedValue } from './stored-value.ts';
 
 /** Messages of a tree that are read at most: a tree has 500 nodes. */
 const TREE_MESSAGES = 2_000;
@@ -29,6 +30,8 @@ export interface Step {
   activeSince: number;
   /** Messages of this step, by frame. */
   readonly said: Map<string, Message[]>;
+  /** Values too large for what names them: each is an item of its own. */
+  readonly values: KeyedValue[];
   /** Leases to give back. */
   readonly giveBack: string[];
   /** Transcripts that have been read, by namespace. */
@@ -58,6 +61,7 @@ export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step
     policiesAt: startedAt,
     activeSince: rested ? startedAt : before.updatedAt,
     said: new Map(),
+    values: [],
     giveBack: [],
     history: new Map(),
     ended: [],

@@ -25,6 +25,7 @@ export async function commitOrEnd(step: Step): Promise<Committed> {
     await finishRun(last, { outcome: 'error', error: { code: error.code, message: error.message }, inFlight: 'unknown' });
     last.run.guard = {};
     last.run.stateChanges = {};
+    delete last.run.storedChanges;
     for (const frame of last.run.frames) {
       if (frame.kind === 'tree') frame.blackboard = {};
       else frame.repeats = [];

@@ -1,7 +1,7 @@
 import { HandrailError } from '../errors.ts';
 import type { ToolResult } from '../hands/result.ts';
 import { type Json, jsonBytes } from '../json.ts';
-import { BLACKBOARD_BYTES, INLINE_VALUE_BYTES } from '../limits.ts';
+import { BLACKBOARD_BYTES, INLINE_BOARD_BYTES, INLINE_VALUE_BYTES } from '../limits.ts';
 import { previewOf } from '../preview.ts';
 import { complete, decideApproval } from '../trees/tick.ts';
 import type { Tree } from '../trees/tree.ts';
@@ -9,24 +9,36 @@ import type { TreeSkill } from './deps.ts';
 import type { OpenCall, TreeFrame } from './frames.ts';
 import { APPROVE_NODE } from './message.ts';
 import { emit, type Step, say, transcript } from './step.ts';
+import { readStored, type StoredValue } from './stored-value.ts';
 
 /** The blackboard whole: small values from the frame, large ones from its messages (design 3.2). */
 export async function readBoard(step: Step, frame: TreeFrame): Promise<Record<string, Json>> {
   const entries = Object.entries(frame.blackboard);
-  const stored = new Map<string, Json>();
-  if (entries.some(([, entry]) => 'stored' in entry))
-    for (const { message } of await transcript(step, frame)) if (message.role === 'value') stored.set(message.key, message.value);
-  return Object.fromEntries(entries.map(([key, entry]) => [key, 'stored' in entry ? (stored.get(key) ?? null) : entry.value]));
+  const said = new Map<string, Json>();
+  if (entries.some(([, entry]) => 'stored' in entry && entry.at === undefined))
+    for (const { message } of await transcript(step, frame)) if (message.role === 'value') said.set(message.key, message.value);
+  const elsewhere = entries.flatMap(([key, entry]): [string, StoredValue][] =>
+    'stored' in entry && entry.at !== undefined ? [[key, { stored: entry.stored, at: entry.at }]] : [],
+  );
+  const stored = await readStored(step.deps.runs, step.run, Object.fromEntries(elsewhere));
+  return Object.fromEntries(
+    entries.map(([key, entry]) => [
+      key,
+      'value' in entry ? entry.value : entry.at === undefined ? (said.get(key) ?? null) : (stored[key] ?? null),
+    ]),
+  );
 }
-
-/** What small values of one frame may take of the run item together: it holds up to three frames, and much else. */
-const INLINE_BYTES = 16 * 1024;
 
 function inlineBytes(frame: TreeFrame, except: string): number {
   return Object.entries(frame.blackboard).reduce(
     (sum, [key, entry]) => (key === except || 'stored' in entry ? sum : sum + jsonBytes(entry.value)),
     0,
   );
+}
+
+/** A value of this size stands in the frame itself. */
+export function standsInFrame(frame: TreeFrame, key: string, bytes: number): boolean {
+  return bytes <= INLINE_VALUE_BYTES && inlineBytes(frame, key) + bytes <= INLINE_BOARD_BYTES;
 }
 
 /** Sets a value. Over 4 KiB, or where many small ones are already, it becomes a message; beyond 1 MB in all the node fails: HandrailError RESOURCE_EXHAUSTED. */
@@ -41,7 +53,7 @@ export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Jso
       'RESOURCE_EXHAUSTED',
       `the blackboard would hold over ${BLACKBOARD_BYTES} bytes with "${key}" (${bytes} bytes)`,
     );
-  if (bytes <= INLINE_VALUE_BYTES && inlineBytes(frame, key) + bytes <= INLINE_BYTES) frame.blackboard[key] = { value };
+  if (standsInFrame(frame, key, bytes)) frame.blackboard[key] = { value };
   else {
     say(step, frame, { role: 'value', key, value });
     frame.blackboard[key] = { stored: bytes };

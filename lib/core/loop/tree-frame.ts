@@ -10,7 +10,7 @@ import { chooseSkills } from '../skills/select.ts';
 import type { Skill } from '../skills/skill.ts';
 import { tightened } from '../skills/tighten.ts';
 import { checkOutputs, checkValue } from '../trees/inputs.ts';
-import { type Next, tick } from '../trees/tick.ts';
+import { failNode, type Next, tick } from '../trees/tick.ts';
 import type { TreeSkill } from './deps.ts';
 import { finishRun } from './finish.ts';
 import { stopAtLimit } from './frame-limits.ts';
@@ -20,6 +20,7 @@ import { callModel } from './llm.ts';
 import { APPROVE_NODE, type AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { recentTalk } from './recent-talk.ts';
+import { keepInSession } from './shared-state.ts';
 import { activeMs, emit, nextCallId, type Step, say, setPlan } from './step.ts';
 import { approvalPath, completeNode, noteAsked, readBoard, skillOf, writeBoard } from './tree-board.ts';
 import { noUsage } from './usage.ts';
@@ -37,6 +38,12 @@ export async function advanceTree(step: Step, frame: TreeFrame): Promise<void> {
     now: step.deps.clock.now(),
     activeMs: activeMs(step),
   });
+  const refused = await keepInSession(step, ticked.kept);
+  // Nothing of this tick has happened then, but that the node failed: whoever called ticks again.
+  if (refused) {
+    frame.state = failNode(frame.state, refused.path, refused.error);
+    return;
+  }
   frame.state = ticked.state;
   for (const [key, value] of Object.entries(ticked.blackboard)) if (board[key] !== value) writeBoard(step, frame, key, value);
   for (const { path, message } of ticked.warnings) emit(step, 'bt.skill.warning', { frame: frame.namespace, node: path, message });

@@ -3,6 +3,7 @@ import { HandrailError } from '../errors.ts';
 import { readArguments } from '../hands/arguments.ts';
 import { checkParameters, valueValidatorOf } from '../hands/schema.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { BLACKBOARD_BYTES } from '../limits.ts';
 
 /**
  * The JSON Schema of what a skill declares as `inputs` or `outputs`: it may be one already, or the seed's short form, a map of
@@ -37,6 +38,12 @@ function isSchema(declared: JsonObject): boolean {
   );
 }
 
+/** Names of the inputs that may come from the session's state: those that are declared and not given. */
+export function inheritable(declared: JsonObject | undefined, given: JsonObject): string[] {
+  const { properties } = declared === undefined ? {} : declaredSchema(declared);
+  return isJsonObject(properties) ? Object.keys(properties).filter((name) => !Object.hasOwn(given, name)) : [];
+}
+
 /** Why a skill's `inputs` or `outputs` cannot be used; undefined when they can. Asked once, when the skill is loaded. */
 export function declarationProblem(what: 'inputs' | 'outputs', declared: JsonObject): string | undefined {
   try {
@@ -52,7 +59,7 @@ export function declarationProblem(what: 'inputs' | 'outputs', declared: JsonObj
 /**
  * A tree's inputs by what it declares: what was given, else the value of the same name in the session's
  * state, else the schema's default (seed 000, "inputs"; design section 8). The error is INVALID_ARGUMENTS and names every fault.
- * Inputs that the schema does not know are refused unless it says otherwise, as with a tool's arguments.
+ * They fit on a blackboard; those that the schema does not know are refused unless it says otherwise, as with a tool's arguments.
  */
 export function resolveInputs(
   declared: JsonObject,
@@ -60,11 +67,9 @@ export function resolveInputs(
   sessionState: Readonly<Record<string, Json>>,
 ): { readonly ok: true; readonly inputs: JsonObject } | { readonly ok: false; readonly error: HandrailError } {
   const schema = declaredSchema(declared);
-  const { properties } = schema;
-  const names = isJsonObject(properties) ? Object.keys(properties) : [];
-  const inherited = names.filter((name) => !Object.hasOwn(given, name) && Object.hasOwn(sessionState, name));
+  const inherited = inheritable(declared, given).filter((name) => Object.hasOwn(sessionState, name));
   const all: JsonObject = { ...Object.fromEntries(inherited.map((name) => [name, sessionState[name] ?? null])), ...given };
-  const read = readArguments(all, { name: 'the tree’s inputs', parameters: schema });
+  const read = readArguments(all, { name: 'the tree’s inputs', parameters: schema }, BLACKBOARD_BYTES);
   if (read.ok) return { ok: true, inputs: read.arguments };
   const fromState = inherited.filter((name) => read.details.some(({ path }) => path === name || path.startsWith(`${name}.`)));
   if (fromState.length === 0) return { ok: false, error: read.error };

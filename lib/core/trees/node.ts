@@ -80,6 +80,13 @@ export type Ready =
   | { readonly kind: 'approval'; readonly place: Place; handOut(): ApprovalRequest }
   | { readonly kind: 'wait'; readonly place: Place; readonly ms: number };
 
+/** A value that a node keeps for later runs of the session. */
+export interface Kept {
+  readonly path: string;
+  readonly key: string;
+  readonly value: Json;
+}
+
 /** What a node may ask of the walk over its tree. */
 export interface Walk {
   /** ms since 1970. */
@@ -108,6 +115,8 @@ export interface Walk {
   ask(ready: Extract<Ready, { kind: 'approval' | 'wait' }>): Verdict;
   /** Writes to the blackboard, or says why it cannot. */
   write(key: string, value: Json): string | undefined;
+  /** Also for later runs of the session. */
+  keep(kept: Kept): void;
   warn(place: Place, message: string): void;
   /** How many leaves are ready so far: a place to go back to. */
   mark(): number;

@@ -5,6 +5,7 @@ import {
   type ApprovalPhase,
   type ApprovalRequest,
   failure,
+  type Kept,
   type LlmRequest,
   type NodeError,
   type Place,
@@ -41,6 +42,8 @@ export interface Tick {
   readonly state: TreeState;
   /** With what `set` nodes wrote. */
   readonly blackboard: Record<string, Json>;
+  /** What of it is also for later runs of the session, in order. */
+  readonly kept: readonly Kept[];
   readonly warnings: readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -57,7 +60,7 @@ export function tick({ tree, ...input }: TickInput): Tick {
     if (verdict.status === 'running') next = handOut(walk);
     else next = { kind: 'done', status: verdict.status, ...(verdict.status === 'failure' ? { error: verdict.error } : {}) };
   }
-  return { next, state: walk.state, blackboard: { ...walk.blackboard }, warnings: walk.warnings };
+  return { next, state: walk.state, blackboard: { ...walk.blackboard }, kept: walk.kept, warnings: walk.warnings };
 }
 
 /** Undefined when a leaf failed at being handed out: the tree goes on from there. */
@@ -114,6 +117,11 @@ export function complete(
 
 function isHandedOut(node: { readonly type: string }): node is { readonly type: string; readonly output_key?: string } {
   return ['tool', 'llm', 'agent'].includes(node.type);
+}
+
+/** Records that a `set` node failed after all: what it was to keep does not fit. */
+export function failNode(state: TreeState, path: string, error: string): TreeState {
+  return { ...state, [path]: failedState(error) };
 }
 
 /** Records what a person decided about an approval node. An approval that expired is a rejection too. Throws INTERNAL for another node. */

@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts';
 import { jsonBytes } from '../json.ts';
 import { BLACKBOARD_BYTES, TREE } from '../limits.ts';
-import { failure, type Place, type Ready, RUNNING, SUCCESS, type Verdict, type Walk } from './node.ts';
+import { failure, type Kept, type Place, type Ready, RUNNING, SUCCESS, type Verdict, type Walk } from './node.ts';
 import { definitionOf } from './nodes/index.ts';
 import { placesUnder } from './places.ts';
 import type { NodeState, TreeState } from './state.ts';
@@ -21,6 +21,7 @@ export class TreeWalk implements Walk {
   readonly activeMs: number;
   readonly verdicts = new Map<string, Verdict>();
   readonly warnings: { readonly path: string; readonly message: string }[] = [];
+  readonly kept: Kept[] = [];
   readonly #looking: boolean;
   readonly #states: Map<string, NodeState>;
   /** A copy; the keys that nodes may write exclude `__proto__`, so none reaches for a prototype. */
@@ -132,6 +133,10 @@ export class TreeWalk implements Walk {
     this.#blackboardBytes = bytes;
     this.#blackboard[key] = value;
     return undefined;
+  }
+
+  keep(kept: Kept): void {
+    this.kept.push(kept);
   }
 
   warn({ path }: Place, message: string): void {

@@ -10,6 +10,7 @@ import { dynamoMemoryStore } from '../../../lib/adapters/stores/dynamodb/memory-
 import { TABLES } from '../../../lib/adapters/stores/dynamodb/tables.ts';
 import type { PlacedEvent } from '../../../lib/core/loop/event.ts';
 import { runSchema } from '../../../lib/core/loop/run.ts';
+import { readStored } from '../../../lib/core/loop/stored-value.ts';
 import { startTestStores, type TestStores } from '../../support/dynalite.ts';
 import {
   assistantMessage,
@@ -194,7 +195,7 @@ describe('the database of a laptop', () => {
   }
 });
 
-/** Items as earlier versions wrote them. Files are added when a version changes, never edited. */
+/** Items as earlier versions wrote them. Files are added when a shape changes, never edited. `v1-values`: values that are items of their own. */
 describe('stored items of earlier versions', () => {
   const directory = new URL('../../fixtures/stores/', import.meta.url);
 
@@ -212,7 +213,10 @@ describe('stored items of earlier versions', () => {
       permits: expected.permits,
       suspension: expected.suspension,
     });
-    expect(await stores.runs.getSession(session)).toEqual(expected.session);
+    const stored = await stores.runs.getSession(session);
+    expect(stored).toEqual(expected.session);
+    const values = { ...stored?.stored, ...inputs.run?.storedChanges };
+    expect(await readStored(stores.runs, session, values)).toEqual(expected.values ?? {});
     expect(await stores.runs.readTranscript(session, expected.head, 100)).toEqual(expected.transcript);
     expect(await stores.runs.readEvents(key, 0)).toEqual(expected.events);
     expect(await stores.memory.read({ tenant: 'acme', namespace: 'main' }, 'colour')).toEqual(expected.memory);

@@ -22,6 +22,7 @@ export function runStoreContract(stores: () => StoreSet, can: Abilities = everyt
       const run = newRun(newTenant(), {
         guard: { 'a.b#c': { if: 1, '': '' } },
         stateChanges: { deep: JSON.parse(JSON.stringify(deep)) },
+        storedChanges: { large: { stored: 5_000, at: 'MSG#value.a.0#000001#000001#a#' } },
         answer: '',
         input: '日本語 🎈\u0000',
       });
@@ -74,6 +75,13 @@ export function runStoreContract(stores: () => StoreSet, can: Abilities = everyt
       expect(won.filter(Boolean)).toHaveLength(1);
       const holder = wanting[won.indexOf(true)];
       expect(await runs().getSession({ tenant, sessionId: 's-1' })).toMatchObject({ activeRun: holder?.runId });
+    });
+
+    it('keeps what a session shares, small values and the places of large ones', async () => {
+      const run = newRun(newTenant());
+      const shared = { state: { '': [null] }, stored: { large: { stored: 5_000, at: 'MSG#value.a.0#000001#000001#a#' } } };
+      await runs().swapSession(newSession(run, shared), undefined);
+      expect(await runs().getSession(run)).toStrictEqual(newSession(run, shared));
     });
 
     it('passes a session on only from the holder that was seen', async () => {

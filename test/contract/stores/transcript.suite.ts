@@ -38,6 +38,17 @@ export function transcriptContract(stores: () => StoreSet): void {
       expect(texts(await runs().readTranscript(key, b, 100))).toEqual(['one', 'two', 'observation', 'three']);
     });
 
+    it('hold values too large for an item, each alone in its commit', async () => {
+      const key = newKey();
+      const value = (text: string): Message => ({ role: 'value', key: 'notes', value: text });
+      const place = (attempt: string, n: number) => prefixOf(1, 2, attempt, `value.${attempt}.${n}`);
+      await write(key, writeOf(place('a', 0), undefined, value('é'.repeat(480_000))), writeOf(place('a', 1), undefined, value('one')));
+      await write(key, writeOf(place('lost', 0), undefined, value('never committed')));
+      const read = async (prefix: string) => (await runs().readTranscript(key, prefix, 1)).map(({ message }) => message);
+      expect(await read(place('a', 0))).toEqual([value('é'.repeat(480_000))]);
+      expect(await read(place('a', 1))).toEqual([value('one')]);
+    });
+
     it('of one run are listed with every frame, lost commits and parts of large messages, and no other run', async () => {
       const key = newKey();
       const [a, lost, child, b] = [

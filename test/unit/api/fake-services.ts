@@ -256,6 +256,10 @@ export function fakeServices(): FakeServices {
         return { items: all.slice(start, start + query.limit), cursor: all.length > start + query.limit ? 'page2' : undefined };
       },
       listCommits: async (_key, runSeq) => store.commits.filter(({ prefix }) => parsePrefix(prefix)?.runSeq === runSeq),
+      readTranscript: async (_key, head) => {
+        const commit = store.commits.find(({ prefix }) => prefix === head);
+        return (commit?.messages ?? []).map((message, index) => ({ runSeq: 1, step: 1, index, message }));
+      },
       getSession: async ({ tenant, sessionId }) =>
         store.sessions.find((session) => session.tenant === tenant && session.sessionId === sessionId),
       readEvents: async (_key, after) => store.events.filter((event) => event.step >= after),

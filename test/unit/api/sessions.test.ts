@@ -49,6 +49,14 @@ describe('a session', () => {
     expect(body.activeRun).toBeUndefined();
   });
 
+  test('shows values that are items of their own like the others', async () => {
+    const at = 'MSG#value.1.2.0#000001#000002#a#';
+    const run = given('succeeded');
+    fixture.services.store.runs = [{ ...run, storedChanges: { a: { stored: 5_000, at } } }];
+    fixture.services.store.commits.push({ prefix: at, prev: undefined, messages: [{ role: 'value', key: 'a', value: ['long'] }] });
+    expect(JSON.parse((await get('/sessions/s-1')).body).state).toEqual({ a: ['long'], b: 2 });
+  });
+
   test('is deleted by who may run, and then is not there', async () => {
     given('succeeded');
     const remove = (secret: string) => send(fixture.server.port, 'DELETE', '/sessions/s-1', jsonHeaders(secret));

@@ -17,12 +17,13 @@ const RUN_TEXT: ReadonlySet<string> = new Set([
   'usage',
   'effects',
   'stateChanges',
+  'storedChanges',
   'timings',
   'work',
   'events',
   'error',
 ]);
-const SESSION_TEXT: ReadonlySet<string> = new Set(['state']);
+const SESSION_TEXT: ReadonlySet<string> = new Set(['state', 'stored']);
 const NO_TEXT: ReadonlySet<string> = new Set();
 
 export const toRunItem = (run: Run): Item & ItemKey => ({

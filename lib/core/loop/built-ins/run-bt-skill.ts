@@ -2,11 +2,14 @@ import { HandrailError } from '../../errors.ts';
 import { defineTool } from '../../hands/define-tool.ts';
 import { isJsonObject } from '../../json.ts';
 import { tightened } from '../../skills/tighten.ts';
+import { inheritable } from '../../trees/inputs.ts';
 import type { BuiltIn } from '../built-in.ts';
 import { mayPush, namespaceOf } from '../frame-stack.ts';
 import { refuse } from '../observe.ts';
+import { readOwnState } from '../shared-state.ts';
 import { constraintsOf, topFrame } from '../step.ts';
-import { newTreeFrame } from '../tree-frame-start.ts';
+import { writeBoard } from '../tree-board.ts';
+import { inputsOf, newTreeFrame } from '../tree-frame-start.ts';
 
 export const RUN_BT_SKILL = 'run_bt_skill';
 
@@ -45,17 +48,20 @@ export const runBtSkill: BuiltIn = {
         ),
       );
     if (!mayPush(step)) return fail(new HandrailError('RESOURCE_EXHAUSTED', 'frames may not be nested deeper'));
-    const session = { ...(await step.deps.runs.getSession(step.run))?.state, ...step.run.stateChanges };
-    return newTreeFrame(
-      skill,
-      isJsonObject(args['inputs']) ? args['inputs'] : {},
-      session,
-      {
-        namespace: namespaceOf(skill.name, '', call.callId),
-        callId: call.callId,
-        constraints: tightened(constraintsOf(step.run, topFrame(step.run)), skill.constraints ?? {}),
-      },
-      fail,
-    );
+    const given = isJsonObject(args['inputs']) ? args['inputs'] : {};
+    const resolved = inputsOf(skill, given, await readOwnState(step, inheritable(skill.inputs, given)));
+    if (!resolved.ok) return fail(resolved.error);
+    const frame = newTreeFrame(skill, {
+      namespace: namespaceOf(skill.name, '', call.callId),
+      callId: call.callId,
+      constraints: tightened(constraintsOf(step.run, topFrame(step.run)), skill.constraints ?? {}),
+    });
+    try {
+      for (const [key, value] of Object.entries(resolved.inputs)) writeBoard(step, frame, key, value);
+    } catch (error) {
+      if (error instanceof HandrailError) return fail(error);
+      throw error;
+    }
+    return frame;
   },
 };

@@ -4,20 +4,28 @@ import { renderValue, writeKeySchema } from '../blackboard.ts';
 import type { NodeDefinition } from '../node.ts';
 import { jsonField, nameField, warnMissing } from './fields.ts';
 
-const fields = z.strictObject({ type: z.literal('set'), name: nameField, key: writeKeySchema, value: jsonField });
+const fields = z.strictObject({
+  type: z.literal('set'),
+  name: nameField,
+  key: writeKeySchema,
+  value: jsonField,
+  session: z.boolean().optional(),
+});
 
-/** Writes a value to the blackboard, with the placeholders in its texts filled in. */
+/** Writes a value to the blackboard, with the placeholders in its texts filled in; with `session: true` for later runs too. */
 export const set: NodeDefinition<typeof fields> = {
   type: 'set',
   fields,
-  label: ({ key }) => key,
+  label: ({ key, session }) => (session ? `${key}, kept in the session` : key),
   visit(place, walk) {
-    const { key, value } = place.node;
+    const { key, value, session } = place.node;
     return walk.once(place, () => {
       try {
         const rendered = renderValue(value, walk.blackboard);
         warnMissing(walk, place, rendered.missing);
-        return walk.write(key, rendered.value);
+        const problem = walk.write(key, rendered.value);
+        if (problem === undefined && session) walk.keep({ path: place.path, key, value: rendered.value });
+        return problem;
       } catch (error) {
         if (error instanceof HandrailError) return error.message;
         throw error;

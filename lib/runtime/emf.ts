@@ -40,12 +40,19 @@ export function emfLines(measures: readonly Measure[], { deployment, at, fields 
 
 type Group = [dimension: string | undefined, of: string, measures: Measure[]];
 
-/** All metrics without a split fit into one line; each value of a split needs its own. */
+/** The format drops a metric that has more values than this in one line. */
+const VALUES_PER_LINE = 100;
+
+/** All metrics without a split fit into one line; each value of a split needs its own, and so do values beyond the limit. */
 function groupsOf(measures: readonly Measure[]): Group[] {
   const groups = new Map<string, Group>();
+  const counts = new Map<string, number>();
   for (const measure of measures) {
     const dimension = METRICS[measure.name].by;
-    const key = `${dimension ?? ''}/${measure.of ?? ''}`;
+    const split = `${dimension ?? ''}/${measure.of ?? ''}`;
+    const count = counts.get(`${measure.name}/${split}`) ?? 0;
+    counts.set(`${measure.name}/${split}`, count + 1);
+    const key = `${split}/${Math.floor(count / VALUES_PER_LINE)}`;
     const group = groups.get(key) ?? [dimension, measure.of ?? 'none', []];
     group[2].push(measure);
     groups.set(key, group);

@@ -74,6 +74,22 @@ describe('lines of the Embedded Metric Format', () => {
     expect(line?._aws.CloudWatchMetrics[0]?.Metrics).toEqual([{ Name: 'ApprovalDecisionTime', Unit: 'Milliseconds' }]);
   });
 
+  it('carry at most 100 values of a metric each, and lose none', () => {
+    const decided = Array.from({ length: 128 }, (_, n) => [
+      { name: 'ApprovalDecisionTime', value: n } as const,
+      { name: 'Approvals', value: 1, of: 'approved' } as const,
+    ]).flat();
+    const lines = emfLines([...decided, { name: 'Iterations', value: 7 }], context).map(parsed);
+    const values = (name: string) => lines.map((line) => [line[name] ?? []].flat());
+    for (const name of ['ApprovalDecisionTime', 'Approvals', 'Iterations'])
+      for (const list of values(name)) expect(list.length).toBeLessThanOrEqual(100);
+    expect(values('ApprovalDecisionTime').flat()).toEqual(Array.from({ length: 128 }, (_, n) => n));
+    expect(values('Approvals').flat()).toHaveLength(128);
+    expect(values('Iterations').flat()).toEqual([7]);
+    for (const line of lines)
+      for (const { Metrics } of line._aws.CloudWatchMetrics) for (const { Name } of Metrics) expect(line).toHaveProperty(Name);
+  });
+
   it('have a field for every name that the directive mentions', () => {
     for (const line of emfLines(
       [

@@ -24,6 +24,8 @@ export function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 /** What the manifest promised this function. */
 export const environment = <Key extends EnvKey>(...keys: Key[]) => readEnvironment(keys, process.env);
 export const region = (): string => process.env['AWS_REGION'] ?? 'us-east-1';
+/** X-Ray's header of this invocation, as Lambda's runtime gives it: `Root=…;Parent=…;Sampled=…`. */
+export const traceHeader = (): string | undefined => process.env['_X_AMZN_TRACE_ID'];
 /** Emulators say where they are by the variables that the SDK reads itself. */
 export const dynamo = (tables: DynamoDeps['tables']): DynamoDeps => ({
   client: createDynamoClient({ region: region() }),

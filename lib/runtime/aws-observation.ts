@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { callIdSchema, runIdSchema, sessionIdSchema, tenantSchema } from '../core/ids.ts';
+import { traceHeader } from './aws-environment.ts';
 import { readEnvironment } from './env.ts';
 import { createObservation, type Observation } from './observation.ts';
 import { systemClock } from './system.ts';
@@ -25,7 +26,7 @@ function fromEnvironment(): Observation {
     text: logText === 'on',
     write: (line) => void process.stdout.write(`${line}\n`),
     now: systemClock.now,
-    trace: () => /Root=([^;]+)/.exec(process.env['_X_AMZN_TRACE_ID'] ?? '')?.[1],
+    trace: () => /Root=([^;]+)/.exec(traceHeader() ?? '')?.[1],
   });
 }
 

@@ -41,7 +41,17 @@ import { ENV, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { deployedAuth } from './aws-auth.ts';
-import { directory, dynamo, environment, type LambdaHandler, lazily, loadDeployed, region, secretReader } from './aws-environment.ts';
+import {
+  directory,
+  dynamo,
+  environment,
+  type LambdaHandler,
+  lazily,
+  loadDeployed,
+  region,
+  secretReader,
+  traceHeader,
+} from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { costOf } from './cost-of.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
@@ -78,7 +88,8 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
 }
 
 const noModel: LoopDeps['model'] = () => Promise.reject(new HandrailError('INTERNAL', 'this function may not call models'));
-const engineOf = (stateMachineArn: string): Engine => new StepFunctionsEngine(new SFNClient({ region: region() }), stateMachineArn);
+const engineOf = (stateMachineArn: string): Engine =>
+  new StepFunctionsEngine(new SFNClient({ region: region() }), stateMachineArn, traceHeader);
 
 /** For the functions that begin trees or tick them; the others end runs without looking into one. */
 const withTrees = (deps: LoopDeps): LoopDeps => ({ ...deps, trees: treeSkillsOf(deps.skills ?? noSkills) });

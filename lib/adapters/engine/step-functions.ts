@@ -12,6 +12,9 @@ import {
 import type { JsonObject } from '../../core/json.ts';
 import type { Engine } from '../../core/ports/engine.ts';
 
+/** What StartExecution takes (API reference); anything else would be refused with the execution. */
+const TRACE_HEADER = /^[ -~]{1,256}$/;
+
 /**
  * AWS Step Functions (or an emulator of it) behind the engine port. Retries of throttled requests are the client's;
  * what outlives them is thrown as the SDK throws it.
@@ -19,10 +22,13 @@ import type { Engine } from '../../core/ports/engine.ts';
 export class StepFunctionsEngine implements Engine {
   readonly #client: SFNClient;
   readonly #stateMachineArn: string;
+  readonly #trace: () => string | undefined;
 
-  constructor(client: SFNClient, stateMachineArn: string) {
+  /** `trace`: X-Ray's header of the invocation that asks; an execution that it starts belongs to the same trace. */
+  constructor(client: SFNClient, stateMachineArn: string, trace: () => string | undefined = () => undefined) {
     this.#client = client;
     this.#stateMachineArn = stateMachineArn;
+    this.#trace = trace;
   }
 
   /**
@@ -30,8 +36,16 @@ export class StepFunctionsEngine implements Engine {
    * from the first (API reference of StartExecution).
    */
   async start(name: string, input: JsonObject): Promise<'started' | 'exists'> {
+    const trace = this.#trace();
     try {
-      await this.#client.send(new StartExecutionCommand({ stateMachineArn: this.#stateMachineArn, name, input: JSON.stringify(input) }));
+      await this.#client.send(
+        new StartExecutionCommand({
+          stateMachineArn: this.#stateMachineArn,
+          name,
+          input: JSON.stringify(input),
+          ...(trace !== undefined && TRACE_HEADER.test(trace) ? { traceHeader: trace } : {}),
+        }),
+      );
       return 'started';
     } catch (error) {
       if (error instanceof ExecutionAlreadyExists) return 'exists';

@@ -35,6 +35,16 @@ describe('start', () => {
     ]);
   });
 
+  it('hands on the trace that the invocation belongs to, so that the execution is part of it', async () => {
+    const header = 'Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=1';
+    await engine(started);
+    let trace: string | undefined = header;
+    const sfn = new StepFunctionsEngine(client, MACHINE, () => trace);
+    await sfn.start('r-1-2', {});
+    for (trace of [undefined, '', 'x'.repeat(257)]) await sfn.start('r-1-3', {});
+    expect(server.requests.map(({ body }) => body['traceHeader'])).toEqual([header, undefined, undefined, undefined]);
+  });
+
   it('answers exists for a name that was used', async () => {
     const sfn = await engine({ error: 'ExecutionAlreadyExists' });
     expect(await sfn.start('r-1-2', {})).toBe('exists');

@@ -4,6 +4,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { TABLE_IDS } from '../../lib/adapters/stores/dynamodb/tables.ts';
 import type { Deployment } from './deployment.ts';
 import { Metrics, PERIOD } from './metrics.ts';
 
@@ -41,7 +42,7 @@ export class Alarms extends Construct {
     const { name } = props.deployment.settings;
     this.alarms = specs(props).map(({ id: alarmId, description, metric, threshold, operator, periods = 1, silenceIsBad = false }) => {
       const alarm = new Alarm(this, alarmId, {
-        alarmName: `${name}-${alarmId.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}`,
+        alarmName: `${name}-${alarmId.replace(/(?<=[a-z])(?=[A-Z0-9])/g, '-').toLowerCase()}`,
         alarmDescription: description,
         metric,
         threshold,
@@ -96,37 +97,53 @@ function specs({ deployment, functions, stateMachineArn, deadLetters }: AlarmsPr
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD, statistic: Stats.MAXIMUM }),
       threshold: 1,
     },
-    ...(target === 'aws' ? [throttled(metrics, functions, stateMachineArn)] : []),
+    ...(target === 'aws' ? throttled(metrics, functions, stateMachineArn) : []),
   ];
 }
 
-/** One alarm may look at ten metrics: the functions that matter most, the machine, and the two tables of the loop. */
-const MOST_FUNCTIONS = 5;
+/** What one alarm can look at (CloudWatch quota). */
+const METRICS_PER_ALARM = 10;
 
-/** MiniStack knows no alarms over several metrics. */
-function throttled(metrics: Metrics, functions: readonly string[], stateMachineArn: string): AlarmSpec {
-  return {
-    id: 'Throttled',
-    description:
-      'Lambda, Step Functions or DynamoDB refused requests. Calls wait and are repeated; raise the quota or lower hands.concurrency.',
-    metric: throttles(metrics, functions, stateMachineArn),
+/**
+ * Whatever can be throttled: every function, the machine, every table with its indexes. Three groups, so that the mail
+ * says where to look; a group that is larger than one alarm can be is several. MiniStack knows no alarms over several metrics.
+ */
+function throttled(metrics: Metrics, functions: readonly string[], stateMachineArn: string): AlarmSpec[] {
+  return [
+    ...throttleAlarms(
+      'ThrottledFunctions',
+      functions.map((which) => metrics.lambda(which, 'Throttles')),
+      [
+        'Lambda refused invocations. They are repeated, and a call may end as SERVICE_UNAVAILABLE. The dashboard shows which function;',
+        "raise its reservedConcurrency or the account's quota, or lower hands.concurrency.",
+      ],
+    ),
+    ...throttleAlarms(
+      'ThrottledLoop',
+      [metrics.loop(stateMachineArn, 'ExecutionThrottled')],
+      ['Step Functions delays transitions. Raise the quota of StateTransition, or start fewer runs at a time.'],
+    ),
+    ...throttleAlarms(
+      'ThrottledTables',
+      TABLE_IDS.flatMap((which) => metrics.tableThrottles(which)),
+      ['DynamoDB refused requests to a table or an index. They are repeated; docs/scale.md says what gets hot first.'],
+    ),
+  ];
+}
+
+function throttleAlarms(id: string, watched: readonly IMetric[], description: readonly string[]): AlarmSpec[] {
+  const alarms = Math.ceil(watched.length / METRICS_PER_ALARM);
+  return Array.from({ length: alarms }, (_, index) => ({
+    id: index === 0 ? id : `${id}${index + 1}`,
+    description: description.join(' '),
+    metric: sumOf(watched.slice(index * METRICS_PER_ALARM, (index + 1) * METRICS_PER_ALARM)),
     threshold: 1,
     periods: 2,
-  };
+  }));
 }
 
-function throttles(metrics: Metrics, functions: readonly string[], stateMachineArn: string): MathExpression {
-  const watched = [
-    ...functions.slice(0, MOST_FUNCTIONS).map((which) => metrics.lambda(which, 'Throttles')),
-    metrics.loop(stateMachineArn, 'ExecutionThrottled'),
-    ...(['sessions', 'guard'] as const).flatMap((which) => [
-      metrics.table(which, 'ReadThrottleEvents'),
-      metrics.table(which, 'WriteThrottleEvents'),
-    ]),
-  ];
+function sumOf(watched: readonly IMetric[]): MathExpression {
   const usingMetrics = Object.fromEntries(watched.map((metric, index) => [`m${index}`, metric]));
-  const expression = `SUM([${Object.keys(usingMetrics)
-    .map((key) => `FILL(${key},0)`)
-    .join(',')}])`;
-  return new MathExpression({ expression, usingMetrics, period: PERIOD, label: 'Throttled requests' });
+  const filled = Object.keys(usingMetrics).map((key) => `FILL(${key},0)`);
+  return new MathExpression({ expression: `SUM([${filled.join(',')}])`, usingMetrics, period: PERIOD, label: 'Throttled requests' });
 }

@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats, Unit } from 'aws-cdk-lib/aws-cloudwatch';
+import { TABLES } from '../../lib/adapters/stores/dynamodb/tables.ts';
 import { METRICS, type MetricName } from '../../lib/core/loop/metrics.ts';
 import { functionName, type TableName, tableName } from '../../lib/manifest.ts';
 import { DEPLOYMENT_DIMENSION, METRIC_NAMESPACE } from '../../lib/runtime/emf.ts';
@@ -51,16 +52,21 @@ export class Metrics {
     return new Metric({ namespace: 'AWS/Lambda', metricName, dimensionsMap: { FunctionName }, statistic, period });
   }
 
-  table(which: TableName, metricName: 'ReadThrottleEvents' | 'WriteThrottleEvents'): Metric {
-    const TableName = tableName(this.#name, which);
-    return new Metric({
-      namespace: 'AWS/DynamoDB',
-      metricName,
-      dimensionsMap: { TableName },
-      statistic: Stats.SUM,
-      period: PERIOD,
-      label: which,
-    });
+  /** Requests that a table refused, and those that each of its indexes did: an index is counted apart. */
+  tableThrottles(which: TableName): Metric[] {
+    const places = [{}, ...TABLES[which].indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }))];
+    return places.flatMap((place) =>
+      (['ReadThrottleEvents', 'WriteThrottleEvents'] as const).map(
+        (metricName) =>
+          new Metric({
+            namespace: 'AWS/DynamoDB',
+            metricName,
+            dimensionsMap: { TableName: tableName(this.#name, which), ...place },
+            statistic: Stats.SUM,
+            period: PERIOD,
+          }),
+      ),
+    );
   }
 
   loop(

@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { METRICS } from '../../lib/core/loop/metrics.ts';
 import { METRIC_NAMESPACE } from '../../lib/runtime/emf.ts';
+import { givenFiles, loadFrom } from '../support/skill-folders.ts';
 import { ofType, readable, synthesize } from '../support/stacks.ts';
 
 const mails = { alarmsMail: 'ops@example.com', approvalsMail: 'boss@example.com' };
 const { agent } = synthesize({ target: 'aws', ...mails });
+const metricSchema = z.object({
+  MetricName: z.string(),
+  Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown().transform(readable) })).optional(),
+});
 const alarmSchema = z.object({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
@@ -16,10 +22,23 @@ const alarmSchema = z.object({
   Namespace: z.string().optional(),
   MetricName: z.string().optional(),
   ComparisonOperator: z.string(),
-  Metrics: z.array(z.object({ MetricStat: z.unknown().optional() })).optional(),
+  Metrics: z.array(z.object({ MetricStat: z.object({ Metric: metricSchema }).optional() })).optional(),
+  Dimensions: metricSchema.shape.Dimensions,
   AlarmActions: z.array(z.unknown()).min(1),
 });
-const alarms = ofType(agent, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => alarmSchema.parse(Properties));
+const tableSchema = z.object({ TableName: z.string(), GlobalSecondaryIndexes: z.array(z.object({ IndexName: z.string() })).default([]) });
+const alarmsOf = (template: typeof agent) =>
+  ofType(template, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => alarmSchema.parse(Properties));
+const alarms = alarmsOf(agent);
+
+/** Metric and dimensions of what alarms look at, such as `Throttles handrail-reason`. */
+const watchedBy = (all: typeof alarms): string[] =>
+  all
+    .flatMap(({ MetricName, Dimensions, Metrics = [] }) => [
+      ...(MetricName === undefined ? [] : [{ MetricName, Dimensions }]),
+      ...Metrics.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric])),
+    ])
+    .map(({ MetricName, Dimensions = [] }) => [MetricName, ...Dimensions.map(({ Value }) => Value).sort()].join(' '));
 
 describe('alarms', () => {
   it('go off for failed runs, old approvals, throttles, a sweep that stands still or fails, and events nobody took', () => {
@@ -29,7 +48,10 @@ describe('alarms', () => {
       'handrail-old-approval',
       'handrail-sweep-failing',
       'handrail-sweep-not-running',
-      'handrail-throttled',
+      'handrail-throttled-functions',
+      'handrail-throttled-loop',
+      'handrail-throttled-tables',
+      'handrail-throttled-tables-2',
     ]);
   });
 
@@ -38,6 +60,12 @@ describe('alarms', () => {
       expect(AlarmActions.map(readable)).toEqual([expect.stringMatching(/^<ObservabilityAlarmsTopic[0-9A-F]+>$/)]);
       expect(AlarmDescription.length).toBeGreaterThan(30);
     }
+  });
+
+  it('are explained in the documentation', () => {
+    const page = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+    const explained = [...page.matchAll(/^ {2}\| `([a-z-]+)` \|/gm)].map(([, name]) => `handrail-${name}`);
+    expect(new Set(explained)).toEqual(new Set(alarms.map(({ AlarmName }) => AlarmName.replace(/-\d+$/, ''))));
   });
 
   it('take silence of sweep for bad news, and silence elsewhere for none', () => {
@@ -49,6 +77,28 @@ describe('alarms', () => {
     const ours = alarms.filter(({ Namespace }) => Namespace === METRIC_NAMESPACE).map(({ MetricName }) => MetricName);
     expect(ours).toEqual(['Runs', 'OldestApproval']);
     for (const name of ours) expect(Object.keys(METRICS)).toContain(name);
+  });
+
+  it('look at the throttles of every function, of skills too, of every table and its indexes, and of the machine', () => {
+    const skills = Array.from({ length: 15 }, (_, n) => [
+      [`skills/s${n}/SKILL.md`, `---\nname: s${n}\ndescription: A skill.\nparameters: {}\n---\n`] as const,
+      [`skills/s${n}/handler.js`, 'export default () => 1;\n'] as const,
+    ]).flat();
+    const { catalogue } = loadFrom(givenFiles(Object.fromEntries(skills)));
+    const { agent: all, state } = synthesize({ target: 'aws' }, undefined, catalogue);
+    const watched = watchedBy(alarmsOf(all));
+    const functions = ofType(all, 'AWS::Lambda::Function').map(([, { Properties }]) => `Throttles ${String(Properties['FunctionName'])}`);
+    expect(functions).toContain('Throttles handrail-skill-s14');
+    const tables = ofType(state, 'AWS::DynamoDB::Table').flatMap(([, { Properties }]) => {
+      const { TableName, GlobalSecondaryIndexes } = tableSchema.parse(Properties);
+      const places = [TableName, ...GlobalSecondaryIndexes.map(({ IndexName }) => [IndexName, TableName].sort().join(' '))];
+      return places.flatMap((place) => [`ReadThrottleEvents ${place}`, `WriteThrottleEvents ${place}`]);
+    });
+    expect(tables).toHaveLength(2 * (3 + 5));
+    for (const throttle of [...functions, ...tables]) expect(watched.filter((one) => one === throttle)).toEqual([throttle]);
+    expect(watched.filter((one) => one.startsWith('ExecutionThrottled '))).toHaveLength(1);
+    for (const { Metrics = [] } of alarmsOf(all))
+      expect(Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length).toBeLessThanOrEqual(10);
   });
 
   it('look at no more metrics than one alarm can', () => {

@@ -6,7 +6,7 @@ import { CreateTableCommand, type CreateTableCommandInput, ResourceInUseExceptio
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import dynalite from 'dynalite';
 import { closeDynamoClient, createDynamoClient, type DynamoClientOptions } from './dynamodb/client.ts';
-import { type AttributeDescription, TABLES, type TableDescription, type TableId, type TableNames } from './dynamodb/tables.ts';
+import { type AttributeDescription, TABLE_IDS, TABLES, type TableDescription, type TableNames } from './dynamodb/tables.ts';
 
 export interface DynaliteOptions {
   /** Directory of the database; absent = in memory. */
@@ -38,7 +38,7 @@ export async function startDynalite(options: DynaliteOptions = {}): Promise<Loca
   const close = async (): Promise<void> => closeServer(server);
   const client = createDynamoClient(connection);
   try {
-    for (const id of Object.keys(TABLES) as TableId[]) await createTable(client, tables[id], TABLES[id]);
+    for (const id of TABLE_IDS) await createTable(client, tables[id], TABLES[id]);
   } catch (error) {
     await close();
     throw error;

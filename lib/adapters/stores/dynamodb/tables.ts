@@ -24,7 +24,8 @@ export interface TableDescription {
   readonly ttl: string | undefined;
 }
 
-export type TableId = 'sessions' | 'guard' | 'memory';
+export const TABLE_IDS = ['sessions', 'guard', 'memory'] as const;
+export type TableId = (typeof TABLE_IDS)[number];
 /** Names of the deployed tables. */
 export type TableNames = Readonly<Record<TableId, string>>;
 

@@ -3,6 +3,7 @@ import { HandrailError } from '../../core/errors.ts';
 import { policyOwner } from '../../core/guard/change-policy.ts';
 import { guardConstraintsSchema } from '../../core/guard/constraints.ts';
 import type { LivePolicy } from '../../core/guard/policy.ts';
+import { unmatchedRules } from '../../core/guard/unmatched.ts';
 import { pagingShape } from '../paging.ts';
 import type { Principal } from '../principal.ts';
 import { HttpError } from '../problem.ts';
@@ -28,7 +29,7 @@ export const getPolicy = defineRoute({
   etag,
   async handle({ principal, query }, services) {
     const policy = await services.guard.getPolicy(policyOwner(query.scope, principal.tenant));
-    return { scope: query.scope, ...viewOf(policy, principal, query.scope, services), deployed: services.deployedGuard };
+    return wholeView(policy, principal, query.scope, services);
   },
 });
 
@@ -46,8 +47,7 @@ export const putPolicy = defineRoute({
     const { tenant } = principal;
     const change = { tenant, principal: principal.principal, scope: query.scope, version: versionIn(ifMatch), guard: body.guard };
     try {
-      const policy = await services.changePolicy(change);
-      return { scope: query.scope, ...viewOf(policy, principal, query.scope, services), deployed: services.deployedGuard };
+      return wholeView(await services.changePolicy(change), principal, query.scope, services);
     } catch (error) {
       throw error instanceof HandrailError && error.code === 'CONFLICT' ? outdated(error) : error;
     }
@@ -77,6 +77,11 @@ export const listPolicyHistory = defineRoute({
 });
 
 type View = z.infer<typeof policyVersionSchema>;
+
+function wholeView(policy: LivePolicy | undefined, principal: Principal, scope: PolicyView['scope'], services: ApiServices): PolicyView {
+  const version = viewOf(policy, principal, scope, services);
+  return { scope, ...version, deployed: services.deployedGuard, warnings: unmatchedRules(version.guard, services.tools()) };
+}
 
 /** Who runs the deployment is nobody else's business. */
 function viewOf(policy: LivePolicy | undefined, principal: Principal, scope: PolicyView['scope'], services: ApiServices): View {

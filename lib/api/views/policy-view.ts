@@ -23,6 +23,7 @@ export const policyViewSchema = z
     ...scopeShape,
     ...versionShape,
     deployed: storedGuardSchema.describe('What the configuration says; a live policy tightens it and never loosens it'),
+    warnings: z.array(z.string()).describe('Rules of it that fit no tool here: misspelt, or set before their tool'),
   })
   .register(schemaNames, { id: 'Policy' });
 export type PolicyView = z.infer<typeof policyViewSchema>;

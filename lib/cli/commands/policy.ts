@@ -79,6 +79,7 @@ function warnIfStricter({ screen }: Command, { deployed }: PolicyView, tool: str
 }
 
 function printPolicy({ context, screen }: Command, view: PolicyView, json: boolean): ExitCode {
+  for (const warning of view.warnings) screen.line(screen.style.yellow(`warning: ${oneLine(warning, 300)}`));
   if (json) {
     printJson(context, view);
     return EXIT.ok;

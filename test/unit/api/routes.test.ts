@@ -346,7 +346,14 @@ describe('the live policy', () => {
     const { status, json, headers } = await call('GET', '/policy');
 
     expect([status, headers['etag']]).toEqual([200, '"0"']);
-    expect(json).toEqual({ scope: 'tenant', version: 0, guard: {}, deployed: { tool_policy: { write_file: 'confirm' } } });
+    expect(json).toEqual({ scope: 'tenant', version: 0, guard: {}, deployed: { tool_policy: { write_file: 'confirm' } }, warnings: [] });
+  });
+
+  test('is set and warned of where a rule fits no tool, most likely misspelt', async () => {
+    const { status, json } = await put({ guard: { tool_policy: { reed_file: 'deny', 'read_*': 'confirm' } } }, { 'if-match': '"0"' });
+    expect([status, json.guard.tool_policy.reed_file]).toEqual([200, 'deny']);
+    expect(json.warnings).toEqual(['tool_policy.reed_file: no tool here has this name or alias; did you mean "read_file"?']);
+    expect((await call('GET', '/policy')).json.warnings).toEqual(json.warnings);
   });
 
   test('is changed by whoever names the version that stands, and says who changed it and when', async () => {

@@ -43,6 +43,16 @@ test('policy set keeps what else the policy says, and says when the configuratio
   expect(err).toContain('the configuration says write_file: confirm, and that stands');
 });
 
+test('policy set warns of a rule that fits no tool, on stderr and in the JSON, and sets it', async () => {
+  const { code, out, err } = await handrail(['policy', 'set', 'reed_file', 'deny']);
+  expect([code, versions().at(-1)?.guard]).toEqual([0, { tool_policy: { reed_file: 'deny' } }]);
+  expect(err).toContain('warning: tool_policy.reed_file: no tool here has this name or alias; did you mean "read_file"?');
+  expect(out).not.toContain('warning');
+  const asJson = await handrail(['policy', 'set', 'read_*', 'confirm', '--json']);
+  expect(JSON.parse(asJson.out).warnings).toEqual([expect.stringContaining('reed_file')]);
+  expect(asJson.err).toContain('reed_file');
+});
+
 test('policy set looks again when somebody else was faster', async () => {
   const { getPolicy } = api.services.guard;
   let looks = 0;

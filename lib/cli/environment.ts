@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseEnv } from 'node:util';
 import * as z from 'zod';
 import type { CliContext } from './context.ts';
+import { readDotEnv } from './dot-env.ts';
 import { usageError } from './failure.ts';
 import { LOG_LEVELS } from './log.ts';
 
@@ -45,10 +44,11 @@ const known: readonly string[] = Object.keys(environmentSchema.shape);
 
 /**
  * The environment, checked, after the `.env` file of the current directory has added what is not set: known variables
- * only, so that a project's own file can change nothing else. Throws a usage error that names the variable, never its value.
+ * only, so that a project's own file can change nothing else. Lines of it that are not understood are warned of. Throws a usage error that names the variable, never its value.
  */
 export function loadEnvironment(context: CliContext, warn: (line: string) => void): Environment {
-  const file = dotEnv(join(context.cwd, '.env'));
+  const { values: file, problems: unread } = readDotEnv(join(context.cwd, '.env'));
+  for (const problem of unread) warn(problem);
   for (const [name, value] of Object.entries(file)) {
     if (known.includes(name)) {
       if (!context.env[name]) context.env[name] = value;
@@ -70,12 +70,3 @@ export function loadEnvironment(context: CliContext, warn: (line: string) => voi
 }
 
 const isOurs = (name: string): boolean => name.startsWith('HANDRAIL_');
-
-function dotEnv(path: string): NodeJS.Dict<string> {
-  try {
-    return parseEnv(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR')) return {};
-    throw error;
-  }
-}

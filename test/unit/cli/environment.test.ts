@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadEnvironment } from '../../../lib/cli/environment.ts';
 import { fakeContext } from './fake-context.ts';
 
@@ -46,4 +46,40 @@ test.each([
   expect(() => load(fakeContext({ env: { [name]: value } }))).toThrow(
     expect.objectContaining({ exitCode: 2, message: expect.stringMatching(`^${name}: (?!.*${value})`) }),
   );
+});
+
+describe('lines of .env that are not understood are named with what to do, never with what they say', () => {
+  const read = async (text: string) => {
+    const directory = await mkdtemp(join(tmpdir(), 'handrail-env-'));
+    try {
+      await writeFile(join(directory, '.env'), text);
+      const context = fakeContext({ cwd: directory });
+      const warnings: string[] = [];
+      load(context, warnings);
+      return { env: context.env, warnings };
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  };
+
+  test.each([
+    ['no "="', 'AWS_REGION=eu-west-1\nOPENAI_API_KEY sk-secret\n', 2, 'has no "="'],
+    ['a colon for "="', '\n# keys\nOPENAI_API_KEY: sk-secret', 3, 'has no "="'],
+    ['a name with a blank', 'OPENAI API_KEY=sk-secret', 1, 'not a name'],
+    ['no name', '=sk-secret', 1, 'not a name'],
+    ['a quote that is not closed', 'OPENAI_API_KEY="sk-secret\nAWS_REGION=x', 1, 'not closed'],
+    ['text behind a quote', 'OPENAI_API_KEY="sk\\"-secret"', 1, 'follows the closing "'],
+    ['a line behind a value of several', 'NOTE="sk-secret\nmore"\nsk-secret', 3, 'has no "="'],
+  ])('%s', async (_what, text, line, what) => {
+    const { warnings } = await read(text);
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^\\.env:${line}: .*${what}`))]);
+    expect(warnings.join()).not.toContain('sk');
+  });
+
+  test('what is well written is no matter, however it is written', async () => {
+    const text = '\uFEFFAWS_REGION=a\r\nexport AWS_PROFILE = "p" # mine\n\n#x\nNOTE=\'a\nb = c\n\'\nOPENAI_API_KEY=k=1"2\nEMPTY=';
+    const { env, warnings } = await read(text);
+    expect(warnings).toEqual([]);
+    expect(env).toEqual({ AWS_REGION: 'a', AWS_PROFILE: 'p', OPENAI_API_KEY: 'k=1"2' });
+  });
 });

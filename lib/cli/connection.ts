@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type ApiClient, createClient } from './client.ts';
 import type { Command } from './command.ts';
 import { counted } from './display-text.ts';
@@ -12,18 +16,29 @@ export interface Connection {
 }
 
 /**
- * The server to use: the address given (`--url`, HANDRAIL_URL; its secret is HANDRAIL_SECRET), else the one that owns
- * the data directory, else one in this process. `resume: false` is for commands that only read.
+ * What a command is to a server of its own. `look`: reads, and leaves no data directory where there was none. `change`:
+ * writes, and runs of an earlier process stay as they are. `work`: these go on.
  */
-async function connect(command: Command, url: string | undefined, own: { readonly resume: boolean }): Promise<Connection> {
+type Use = 'look' | 'change' | 'work';
+
+/**
+ * The server to use: the address given (`--url`, HANDRAIL_URL; its secret is HANDRAIL_SECRET), else the one that owns
+ * the data directory, else one in this process.
+ */
+async function connect(command: Command, url: string | undefined, use: Use): Promise<Connection> {
   const { screen } = command;
   const running = await connectToRunning(command, url);
   if (running) return running;
   screen.status(() => 'starting');
   const { startOwnServer } = await import('./own-server.ts');
-  const { runtime, because } = await startOwnServer(command, { port: 0, resume: own.resume, log: 'error' });
+  const data = use === 'look' ? await dataToLookAt(command) : dataOf(command);
+  const resume = use === 'work';
+  const { runtime, because } = await startOwnServer(data.command, { port: 0, resume, log: 'error' }).catch(async (error: unknown) => {
+    await data.close();
+    throw error;
+  });
   screen.status(undefined);
-  if (own.resume) {
+  if (resume) {
     screen.line(screen.style.dim(`model ${runtime.modelId} (${because})`));
     if (runtime.recovered > 0)
       screen.line(screen.style.dim(`${counted(runtime.recovered, 'run')} of an earlier process may go on while this command runs`));
@@ -31,7 +46,29 @@ async function connect(command: Command, url: string | undefined, own: { readonl
   return {
     kind: 'own',
     client: createClient(runtime),
-    close: () => runtime.close(),
+    close: async () => {
+      await runtime.close();
+      await data.close();
+    },
+  };
+}
+
+interface Data {
+  readonly command: Command;
+  close(): Promise<void>;
+}
+
+const dataOf = (command: Command): Data => ({ command, close: async () => undefined });
+
+/** Where there is no data directory yet, an empty one that goes with the command. */
+async function dataToLookAt(command: Command): Promise<Data> {
+  const { environment, screen } = command;
+  if (existsSync(environment.directory)) return dataOf(command);
+  screen.line(screen.style.dim(`there is no data directory ${environment.directory} yet: nothing has run here`));
+  const directory = await mkdtemp(join(tmpdir(), 'handrail-'));
+  return {
+    command: { ...command, environment: { ...environment, directory } },
+    close: () => rm(directory, { recursive: true, force: true }),
   };
 }
 
@@ -57,14 +94,15 @@ export async function connectToRunning({ environment }: Command, url: string | u
     }
   );
 }
+
 /** Runs `work` with a server and gives the server back, however that ends. */
 export async function withConnection<T>(
   command: Command,
   url: string | undefined,
-  own: { readonly resume: boolean },
+  use: Use,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await connect(command, url, own);
+  const connection = await connect(command, url, use);
   try {
     return await work(connection);
   } finally {

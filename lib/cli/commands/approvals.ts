@@ -30,7 +30,7 @@ const decideSchema = baseSchema.extend({
 export const listApprovals: Handler = async (command, _args, raw) => {
   const { url, json, limit, cursor, status } = parseOptions(listSchema, raw);
   const { context, screen } = command;
-  const page = await withConnection(command, url, { resume: false }, ({ client }) => client.listApprovals({ limit, cursor, status }));
+  const page = await withConnection(command, url, 'look', ({ client }) => client.listApprovals({ limit, cursor, status }));
   if (json) {
     printJson(context, page);
     return EXIT.ok;
@@ -63,7 +63,7 @@ async function decide(command: Command, [approvalId = '']: readonly string[], ra
   const runId = parseApprovalId(approvalId)?.runId;
   if (runId === undefined) throw usageError(`${approvalId} is not an approval id; "handrail approvals" lists them`);
   return interruptible(command.context, (signal) =>
-    withConnection(command, url, { resume: true }, async (connection) => {
+    withConnection(command, url, 'work', async (connection) => {
       const { client, kind } = connection;
       const { step } = await client.getRun(runId);
       const decided = await client.decide(approvalId, {

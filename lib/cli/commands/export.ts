@@ -10,7 +10,7 @@ const optionsSchema = z.object({ url: z.url().optional(), json: z.boolean().defa
 /** `handrail export <runId>`: all that is kept of a run as one JSON value. */
 export const exportRun: Handler = async (command, [runId = ''], raw) => {
   const { url } = parseOptions(optionsSchema, raw);
-  const whole = await withConnection(command, url, { resume: false }, async ({ client }) => {
+  const whole = await withConnection(command, url, 'look', async ({ client }) => {
     let page = await client.exportRun(runId, 0);
     const { messages, events, suspensions } = page;
     const parts: Pick<RunExportPage, 'messages' | 'events' | 'suspensions'> = { messages, events, suspensions };

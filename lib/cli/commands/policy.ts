@@ -25,7 +25,7 @@ const ATTEMPTS = 5;
 export const showPolicy: Handler = async (command, _args, raw) => {
   const { url, json, history, deployment } = parseOptions(showSchema, raw);
   const scope = scopeOf(deployment);
-  return withConnection(command, url, { resume: false }, async ({ client }) => {
+  return withConnection(command, url, 'look', async ({ client }) => {
     if (history) return printHistory(command, client, scope, json);
     return printPolicy(command, await client.getPolicy(scope), json);
   });
@@ -44,7 +44,7 @@ export const unsetPolicy: Handler = (command, [tool = ''], raw) => change(comman
 async function change(command: Command, raw: unknown, tool: string, policy: ToolPolicy | undefined): Promise<ExitCode> {
   const { url, json, deployment } = parseOptions(optionsSchema, raw);
   const scope = scopeOf(deployment);
-  const view = await withConnection(command, url, { resume: false }, ({ client }) => write(client, scope, tool, policy));
+  const view = await withConnection(command, url, 'change', ({ client }) => write(client, scope, tool, policy));
   if (policy !== undefined) warnIfStricter(command, view, tool, policy);
   return printPolicy(command, view, json);
 }

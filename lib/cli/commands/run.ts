@@ -33,7 +33,7 @@ export const run: Handler = (command, [words = ''], raw) => {
     if (input.trim() === '') throw usageError('the input is empty: handrail run "what to do"');
     if (!options.wait && !(await connectToRunning(command, options.url)))
       throw usageError('--no-wait needs a server that goes on: start one with "handrail serve" (npm start) in another terminal');
-    return withConnection(command, options.url, { resume: true }, (connection) => runTo(command, connection, input, options, signal));
+    return withConnection(command, options.url, 'work', (connection) => runTo(command, connection, input, options, signal));
   });
 };
 

@@ -27,9 +27,7 @@ const listSchema = baseSchema.extend({
 export const listRuns: Handler = async (command, _args, raw) => {
   const { url, json, limit, cursor, status, session } = parseOptions(listSchema, raw);
   const { context, screen } = command;
-  const page = await withConnection(command, url, { resume: false }, ({ client }) =>
-    client.listRuns({ limit, cursor, status, sessionId: session }),
-  );
+  const page = await withConnection(command, url, 'look', ({ client }) => client.listRuns({ limit, cursor, status, sessionId: session }));
   if (json) return print(command, page);
   const now = Date.now();
   const rows = page.runs.map((run) => [
@@ -49,7 +47,7 @@ export const listRuns: Handler = async (command, _args, raw) => {
 /** `handrail runs show <id>` */
 export const showRun: Handler = async (command, [runId = ''], raw) => {
   const { url, json } = parseOptions(baseSchema, raw);
-  const run = await withConnection(command, url, { resume: false }, ({ client }) => client.getRun(runId));
+  const run = await withConnection(command, url, 'look', ({ client }) => client.getRun(runId));
   if (json) return print(command, run);
   for (const line of describe(run)) command.context.stdout.write(`${line}\n`);
   return EXIT.ok;
@@ -60,7 +58,7 @@ export const listEvents: Handler = async (command, [runId = ''], raw) => {
   const { url, json } = parseOptions(baseSchema, raw);
   const { context, screen } = command;
   const style = context.stdout.isTTY ? screen.style : plain;
-  await withConnection(command, url, { resume: false }, async ({ client }) => {
+  await withConnection(command, url, 'look', async ({ client }) => {
     const seen = new Set<string>();
     for (let after = 0, more = true; more; ) {
       const page = await client.listEvents(runId, after);
@@ -81,7 +79,7 @@ export const listEvents: Handler = async (command, [runId = ''], raw) => {
 export const cancel: Handler = async (command, [runId = ''], raw) => {
   const { url, json } = parseOptions(baseSchema, raw);
   return interruptible(command.context, (signal) =>
-    withConnection(command, url, { resume: true }, async (connection) => {
+    withConnection(command, url, 'work', async (connection) => {
       const brief = await connection.client.cancelRun(runId);
       if (connection.kind === 'own' && !TERMINAL.includes(brief.status)) {
         await seeThrough(command, connection, runId, {

@@ -16,7 +16,7 @@ const optionsSchema = z.object({
 export const listTools: Handler = async (command, _args, raw) => {
   const { url, json } = parseOptions(optionsSchema, raw);
   const { context } = command;
-  const list = await withConnection(command, url, { resume: false }, ({ client }) => client.listTools());
+  const list = await withConnection(command, url, 'look', ({ client }) => client.listTools());
   if (json) return print(command, list);
   const rows = list.tools.map((tool) => [tool.name, tool.category, tool.effectTags.join(' ') || '-', oneLine(tool.description, 100)]);
   const head = context.stdout.isTTY && rows.length > 0 ? [['TOOL', 'CATEGORY', 'EFFECTS', 'DESCRIPTION']] : [];

@@ -13,7 +13,7 @@ const STATE_CHARACTERS = 2_000;
 export const showSession: Handler = async (command, [sessionId = ''], raw) => {
   const { url, json } = parseOptions(optionsSchema, raw);
   const { context, screen } = command;
-  const session = await withConnection(command, url, { resume: false }, ({ client }) => client.getSession(sessionId));
+  const session = await withConnection(command, url, 'look', ({ client }) => client.getSession(sessionId));
   if (json) {
     printJson(context, session);
     return EXIT.ok;
@@ -38,7 +38,7 @@ export const showSession: Handler = async (command, [sessionId = ''], raw) => {
 export const deleteSession: Handler = async (command, [sessionId = ''], raw) => {
   const { url, json } = parseOptions(optionsSchema, raw);
   const { context, screen } = command;
-  await withConnection(command, url, { resume: false }, ({ client }) => client.deleteSession(sessionId));
+  await withConnection(command, url, 'change', ({ client }) => client.deleteSession(sessionId));
   if (json) printJson(context, { sessionId, deleted: true });
   else {
     context.stdout.write(`${oneLine(sessionId, 64)} is deleted, with its messages, runs, events, approvals and files\n`);

@@ -33,8 +33,7 @@ export const showTree: Handler = async (command, [name = ''], raw) => {
   const trees = treeSkillsOf(loadConfiguredSkills(loadConfig(join(cwd, CONFIG_FILE), readIfThere), cwd).catalogue);
   const skill = trees.get(name);
   if (!skill) throw usageError(`there is no tree skill "${name}"; there are: ${[...trees.keys()].join(', ') || 'none'}`);
-  const state =
-    run === undefined ? undefined : await withConnection(command, url, { resume: false }, ({ client }) => stateIn(client, run, skill));
+  const state = run === undefined ? undefined : await withConnection(command, url, 'look', ({ client }) => stateIn(client, run, skill));
   if (json)
     printJson(command.context, {
       skill: name,

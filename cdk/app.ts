@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { HandrailError } from '../lib/core/errors.ts';
 import { NO_WORKSPACE } from '../lib/manifest.ts';
+import { noteLine, notesOf } from '../lib/runtime/start-notes.ts';
 import { bundleFunctions } from './bundle.ts';
 import { readSettings } from './config.ts';
 import { addStacks, functionSpecs } from './deploy.ts';
@@ -17,6 +18,7 @@ try {
   const app = new App();
   const settings = readSettings(app.node, root, { account: process.env['CDK_DEFAULT_ACCOUNT'] });
   const skills = deployedSkills(settings);
+  for (const note of notesOf(settings.config, skills.catalogue)) console.error(`note: ${noteLine(note)}`);
   const functions = functionSpecs({ files: settings.workspace !== NO_WORKSPACE, skills: skills.catalogue });
   const { config, configDirectory } = settings;
   const bundles = await bundleFunctions({ root, outdir, functions, config, configDirectory, skills });

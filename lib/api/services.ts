@@ -4,6 +4,7 @@ import type { PolicyChange } from '../core/guard/change-policy.ts';
 import type { Constraints, GuardConstraints } from '../core/guard/constraints.ts';
 import type { LivePolicy } from '../core/guard/policy.ts';
 import type { ToolDefinition } from '../core/hands/define-tool.ts';
+import type { RefusedTool } from '../core/hands/registry.ts';
 import type { RunKey } from '../core/ids.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Run } from '../core/loop/run.ts';
@@ -75,6 +76,8 @@ export interface ApiServices {
   /** What a run has cost so far. */
   costOf(run: Run): RunCost;
   tools(): readonly ToolDefinition[];
+  /** Those that `security` leaves out. */
+  refusedTools(): readonly RefusedTool[];
   skills(): SkillCatalogue;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;

@@ -33,7 +33,10 @@ const toolSchema = z.looseObject({
   category: z.string(),
   effectTags: z.array(z.string()),
 });
-const toolListSchema = z.object({ tools: z.array(toolSchema) });
+const toolListSchema = z.object({
+  tools: z.array(toolSchema),
+  refused: z.array(z.object({ name: z.string(), denied: z.array(z.string()) })),
+});
 const healthSchema = z.looseObject({ status: z.string(), version: z.string() });
 
 const exportPageSchema = runExportSchema.extend({ events: z.array(shownEventSchema) });

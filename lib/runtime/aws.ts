@@ -54,6 +54,7 @@ import {
 } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { costOf } from './cost-of.ts';
+import { logNotes, startNotes } from './start-notes.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
 
@@ -103,7 +104,9 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
     // A guard that lost a part of itself on the way here must not go on without it.
     if (wanted.join() !== checkers.map(({ path }) => path).join())
       throw new HandrailError('INTERNAL', `the bundle has not the checkers that the configuration names: ${wanted.join(', ')}`);
-    return { ...withTrees(await loopDeps(noEngine, modelsOf(config), functionPrefix)), customCheckers: customCheckers(checkers) };
+    const made = await loopDeps(noEngine, modelsOf(config), functionPrefix);
+    logNotes(made.logger, startNotes(config, made.registry, made.skills ?? noSkills));
+    return { ...withTrees(made), customCheckers: customCheckers(checkers) };
   });
   return observed(async (event) => reason(await deps(), event));
 }
@@ -199,6 +202,7 @@ export function apiLambda(): LambdaHandler {
           files,
           costOf: costOf(deps.config),
           tools: () => deps.registry.getAll(),
+          refusedTools: () => deps.registry.refused(),
           skills: () => deps.skills ?? noSkills,
           clock,
           logger: deps.logger,

@@ -49,6 +49,7 @@ export function localApiServices(
     files,
     costOf: costOf(deps.config),
     tools: () => deps.registry.getAll(),
+    refusedTools: () => deps.registry.refused(),
     skills: () => deps.skills ?? noSkills,
     clock: deps.clock,
     logger: deps.logger,

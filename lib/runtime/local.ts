@@ -39,7 +39,6 @@ import type { Clock, Random } from '../core/ports/clock.ts';
 import type { Logger } from '../core/ports/logger.ts';
 import type { Model } from '../core/ports/model.ts';
 import type { Notice } from '../core/ports/notices.ts';
-import { reportLines } from '../core/skills/skill.ts';
 import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
@@ -50,6 +49,7 @@ import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
 import { skillMeans } from './skill-means.ts';
 import { checkAgentSkills, loadConfiguredSkills } from './skills.ts';
+import { laptopNotes, logNotes, startNotes } from './start-notes.ts';
 
 const NAME = 'handrail';
 const SWEEP_MS = 5_000;
@@ -123,7 +123,10 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const tables = { client, tables: dynamo.tables, clock, random };
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
     const services: LocalServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner(), ...localNetwork(options) };
-    const skills = localSkills(options);
+    const skills = loadConfiguredSkills(config, options.configDirectory);
+    checkAgentSkills(config, skills.catalogue);
+    const tools = createTools(configuredCategories(config), builtIns, config.security, skills.catalogue);
+    logNotes(logger, [...startNotes(config, tools.registry, skills.catalogue), ...laptopNotes(config)]);
     const model = options.model ?? (await localModel(options));
     refuseUnpriced(config, model.id);
     const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {
@@ -134,7 +137,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
       random,
       logger,
       config,
-      ...createTools(configuredCategories(config), builtIns, config.security, skills.catalogue),
+      ...tools,
       skills: skills.catalogue,
       trees: treeSkillsOf(skills.catalogue),
       customCheckers: customCheckers(await loadCheckerModules(config.constraints.guard?.checkers ?? [], options.configDirectory)),
@@ -191,15 +194,6 @@ async function localModel({ choice, clock, random, environment, configDirectory 
     region: environment.AWS_REGION,
     awsCredentials: defaultProvider(),
   });
-}
-
-/** Skills that are accepted; what is wrong with the others is a line in the log each. */
-function localSkills({ config, configDirectory, logger }: LocalOptions): LoadedSkills {
-  const loaded = loadConfiguredSkills(config, configDirectory);
-  for (const report of loaded.catalogue.reports)
-    if (report.status === 'rejected') logger.warn(`a skill was rejected: ${reportLines(report).join('; ')}`);
-  checkAgentSkills(config, loaded.catalogue);
-  return loaded;
 }
 
 function createEngine(options: LocalOptions, services: LocalServices, skills: LoadedSkills, deps: () => LoopDeps): EmbeddedEngine {

@@ -99,6 +99,17 @@ test('for people, serve prints what to open and what to try', async () => {
   expect((await server.ended).code).toBe(0);
 });
 
+test('serve says at once what the configuration leaves out and what in it has no effect', async () => {
+  await writeFile(
+    join(directory, 'handrail.config.yaml'),
+    'approvals: { self_approve: false }\nsecurity: { filesystem: { read: ["**"] }, execution: { allowedCommands: ["*"] } }\nconstraints: { guard: { tool_policy: { execute_shel: deny } } }\n',
+  );
+  const { server } = await serve();
+  await server.says(/WARN a tool is left out: .*tool=write_file/);
+  await server.says(/WARN a rule has no effect .*execute_shel: .*did you mean "execute_shell"/);
+  await server.says(/WARN approvals\.self_approve is false.*approved by nobody/);
+});
+
 test('a port in use says how to take another', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

@@ -21,7 +21,13 @@ const toolViewSchema = z
     }).shape,
   )
   .register(schemaNames, { id: 'Tool' });
-const toolListSchema = z.object({ tools: z.array(toolViewSchema) }).register(schemaNames, { id: 'ToolList' });
+const refusedSchema = z.object({ name: z.string(), denied: z.array(z.string()) }).register(schemaNames, { id: 'RefusedTool' });
+const toolListSchema = z
+  .object({
+    tools: z.array(toolViewSchema),
+    refused: z.array(refusedSchema).describe('Left out: they declare more than `security` of the configuration allows'),
+  })
+  .register(schemaNames, { id: 'ToolList' });
 
 export const listTools = defineRoute({
   method: 'get',
@@ -44,5 +50,6 @@ export const listTools = defineRoute({
       untrusted: tool.untrusted,
       ...(tool.timeoutMs === undefined ? {} : { timeoutMs: tool.timeoutMs }),
     })),
+    refused: services.refusedTools().map(({ name, denied }) => ({ name, denied: [...denied] })),
   }),
 });

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { awsAccount } from '../../adapters/aws-account/aws-account.ts';
 import { loadConfig } from '../../runtime/config.ts';
+import { loadConfiguredSkills } from '../../runtime/skills.ts';
+import { noteLine, notesOf } from '../../runtime/start-notes.ts';
 import type { Handler } from '../command.ts';
 import { columns, visible } from '../display-text.ts';
 import { type CheckStatus, diagnose } from '../doctor/checks.ts';
@@ -29,6 +31,7 @@ export const doctor: Handler = async ({ context, screen }, _args, raw) => {
   const checks = await diagnose({
     nodeVersion: process.versions.node,
     loadConfig: () => loadConfig(join(context.cwd, CONFIG_FILE), readIfThere),
+    notes: (config) => notesOf(config, loadConfiguredSkills(config, context.cwd).catalogue).map(noteLine),
     account: awsAccount({ region: region ?? (context.env['AWS_REGION'] || context.env['AWS_DEFAULT_REGION'] || undefined) }),
     qualifier,
   });

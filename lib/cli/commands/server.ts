@@ -15,12 +15,14 @@ const optionsSchema = z.object({
 /** `handrail tools`: what agents may use. */
 export const listTools: Handler = async (command, _args, raw) => {
   const { url, json } = parseOptions(optionsSchema, raw);
-  const { context } = command;
+  const { context, screen } = command;
   const list = await withConnection(command, url, 'look', ({ client }) => client.listTools());
   if (json) return print(command, list);
   const rows = list.tools.map((tool) => [tool.name, tool.category, tool.effectTags.join(' ') || '-', oneLine(tool.description, 100)]);
   const head = context.stdout.isTTY && rows.length > 0 ? [['TOOL', 'CATEGORY', 'EFFECTS', 'DESCRIPTION']] : [];
   for (const line of columns([...head, ...rows])) context.stdout.write(`${line}\n`);
+  for (const { name, denied } of list.refused)
+    screen.line(screen.style.yellow(oneLine(`left out: ${name} declares more than "security" allows: ${denied.join(', ')}`, 300)));
   return EXIT.ok;
 };
 

@@ -20,6 +20,8 @@ export interface DoctorInput {
   readonly nodeVersion: string;
   /** Throws a HandrailError that names the line. */
   loadConfig(): Config;
+  /** What a configuration that holds leaves out, or says to no effect; a line each. */
+  notes(config: Config): readonly string[];
   readonly account: AwsAccount;
   readonly qualifier?: string | undefined;
 }
@@ -57,10 +59,14 @@ function checkNode(version: string): Check {
   return { name: 'Node', status: ok ? 'ok' : 'fail', detail: `version ${version}`, ...(ok ? {} : { fix }) };
 }
 
-function checkConfig({ loadConfig }: DoctorInput): { config: Config | undefined; check: Check } {
+function checkConfig({ loadConfig, notes }: DoctorInput): { config: Config | undefined; check: Check } {
   try {
     const config = loadConfig();
-    return { config, check: { name: 'configuration', status: 'ok', detail: `${Object.keys(config.agents).length} agent(s), checked` } };
+    const said = notes(config);
+    const detail = `${Object.keys(config.agents).length} agent(s), checked`;
+    if (said.length === 0) return { config, check: { name: 'configuration', status: 'ok', detail } };
+    const fix = 'where that is not meant, correct handrail.config.yaml or the skill; "handrail tools" lists what is left';
+    return { config, check: { name: 'configuration', status: 'warn', detail: said.join(' | '), fix } };
   } catch (error) {
     return {
       config: undefined,

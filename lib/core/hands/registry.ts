@@ -9,7 +9,7 @@ import { checkPermissions } from './permissions.ts';
 const WITHOUT_LAMBDA: readonly string[] = ['skill', 'built-in'];
 
 /** A tool that was left out because it declares more than `security` allows. */
-interface RefusedTool {
+export interface RefusedTool {
   readonly name: string;
   readonly denied: readonly string[];
 }
@@ -36,7 +36,7 @@ export interface Registry {
   deniedPermissions(definition: ToolDefinition, policy?: Permissions): HandrailError | undefined;
   /** TOOL_NOT_FOUND with the tools there are (`visible`, else all) and the nearest name (seed 004 section 3.2). */
   notFound(name: string, visible?: readonly ToolDefinition[]): HandrailError;
-  /** Tools of the categories that `security` ruled out; worth a line in the log. */
+  /** Tools of the categories that `security` ruled out. */
   refused(): readonly RefusedTool[];
 }
 

@@ -299,6 +299,7 @@ export function fakeServices(): FakeServices {
     files: fakeFiles(store.files),
     costOf: fakeCost,
     tools: () => [tool],
+    refusedTools: () => [{ name: 'execute_shell', denied: ['execution.allowed_commands: "*"'] }],
     skills: () => skills,
     clock: { now: () => NOW },
     logger: { debug() {}, info() {}, warn() {}, error: (...line) => services.logged.push(line) },

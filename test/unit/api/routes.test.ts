@@ -402,10 +402,12 @@ describe('the live policy', () => {
   });
 });
 
-test('tools are listed without their handlers', async () => {
-  expect((await call('GET', '/tools')).json.tools).toEqual([
+test('tools are listed without their handlers, and those that security leaves out with what they lack', async () => {
+  const { json } = await call('GET', '/tools');
+  expect(json.tools).toEqual([
     expect.objectContaining({ name: 'read_file', category: 'file', idempotent: true, effectTags: ['fs.read'], permissions: {} }),
   ]);
+  expect(json.refused).toEqual([{ name: 'execute_shell', denied: ['execution.allowed_commands: "*"'] }]);
 });
 
 test('shows the skills there are without their texts, and what became of the folders that were rejected', async () => {

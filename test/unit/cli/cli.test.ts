@@ -87,6 +87,12 @@ test('--json is one JSON value on stdout and nothing else there', async () => {
   expect(JSON.parse((await handrail(['health', '--json'])).out)).toMatchObject({ status: 'ok', url: api.server.url });
 });
 
+test('tools names what security leaves out, on stderr', async () => {
+  expect((await handrail(['tools'])).err).toContain(
+    'left out: execute_shell declares more than "security" allows: execution.allowed_commands: "*"',
+  );
+});
+
 test('a run is shown with what it did: its effects, by how often', async () => {
   const { out } = await handrail(['runs', 'show', fakeRun(1).runId]);
   expect(out).toMatch(/^effects +fs\.read 2$/m);

@@ -65,7 +65,13 @@ async function doctorOf(over: Partial<Answers> = {}, config: ConfigInput = {}, i
   server = await loopbackServer((_count, request) => answerOf(request, answers));
   const credentials = async () => ({ accessKeyId: 'AKIATEST', secretAccessKey: 'x' });
   const account = awsAccount({ region: 'eu-west-1', endpoint: server.url, credentials });
-  const checks = await diagnose({ nodeVersion: '24.1.0', loadConfig: () => configSchema.parse(config), account, ...input });
+  const checks = await diagnose({
+    nodeVersion: '24.1.0',
+    loadConfig: () => configSchema.parse(config),
+    notes: () => [],
+    account,
+    ...input,
+  });
   return { checks, of: (name: string) => checks.find((check) => check.name === name) };
 }
 
@@ -142,6 +148,15 @@ describe('doctor', () => {
     const { of } = await doctorOf({}, {}, { loadConfig });
     expect(of('configuration')).toMatchObject({ status: 'fail', detail: 'handrail.config.yaml:3: agents: unknown key' });
     expect(of('bootstrap')).toMatchObject({ status: 'ok' });
+  });
+
+  it('says what the configuration leaves out, or says to no effect, and that does not stop a deployment', async () => {
+    const { of } = await doctorOf({}, {}, { notes: () => ['a rule has no effect: x'] });
+    expect(of('configuration')).toMatchObject({
+      status: 'warn',
+      detail: 'a rule has no effect: x',
+      fix: expect.stringContaining('correct'),
+    });
   });
 
   it('works without credentials: says what is missing, and asks nothing that needs them', async () => {

@@ -56,7 +56,7 @@ export interface ApiServices {
   startRun(request: StartRunRequest): Promise<Run>;
   /** The run as it then stands; a run that has ended stays as it is. Errors: NOT_FOUND. */
   cancelRun(request: RunKey & { readonly principal: string }): Promise<Run>;
-  /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, FORBIDDEN (self approval). The API reads the outcome from the store. */
+  /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, INVALID_ARGUMENTS (edited), FORBIDDEN (self approval). The API reads the outcome from the store. */
   decide(request: DecideRequest): Promise<unknown>;
   readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents' | 'listCommits' | 'getSession' | 'readTranscript'>;
   /** Errors: NOT_FOUND, SESSION_BUSY with `runId`. */

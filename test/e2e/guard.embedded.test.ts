@@ -113,3 +113,14 @@ it('approvals of several runs are decided in one request, each suspension on its
   for (const runId of runIds) answers.push((await api.ended(runId)).answer);
   expect(answers).toEqual([expect.stringContaining('report.md'), expect.stringContaining('APPROVAL_REJECTED'), 'You chose red.']);
 });
+
+it('edited arguments that the tool would refuse are refused at once, and the approval can still be decided', async () => {
+  const runId = await api.start('scenario-write');
+  const [{ approvalId }] = await api.approvals(runId, 1);
+  const wrong = await api.call('POST', `/approvals/${approvalId}`, { decision: 'approve', arguments: { path: 7, content: 'x' } });
+  expect([wrong.status, wrong.body]).toMatchObject([400, { code: 'INVALID_ARGUMENTS', field: 'arguments/path' }]);
+  expect((await api.call('GET', `/approvals/${approvalId}`)).body.status).toBe('pending');
+  const right = await api.call('POST', `/approvals/${approvalId}`, { decision: 'approve', arguments: { path: 'mine.md', content: 'x' } });
+  expect([right.status, right.body.status]).toEqual([200, 'edited']);
+  expect((await api.ended(runId)).status).toBe('succeeded');
+});

@@ -180,7 +180,7 @@ async function readForm(call: Call): Promise<ApprovalForm | Response> {
 /** The use case names fields as a request of the API has them; the form has one call, or all. */
 function problemOf(error: HandrailError, form: ApprovalForm): FormProblem {
   const [, callId = 'all'] = form.action.split(':');
-  const field = (['arguments', 'reason', 'answer'] as const).find((name) => error.field?.split('/').at(-1) === name);
+  const field = (['arguments', 'reason', 'answer'] as const).find((name) => error.field?.split('/').includes(name));
   return { callId, field, message: `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.` };
 }
 

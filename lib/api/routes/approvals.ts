@@ -15,7 +15,7 @@ const reason = z.string().max(4000).optional();
 const approve = z.strictObject({
   decision: z.literal('approve'),
   reason,
-  arguments: jsonObjectSchema.optional().describe('What is to run instead of what was asked'),
+  arguments: jsonObjectSchema.optional().describe('What is to run instead of what was asked; what the tool would refuse is refused here'),
 });
 const reject = z.strictObject({ decision: z.literal('reject'), reason });
 const answer = z.strictObject({ decision: z.literal('answer'), answer: z.string().max(100_000), reason });
@@ -43,7 +43,7 @@ const decidedSchema = z
 const approvalListSchema = z
   .object({ approvals: z.array(approvalViewSchema), cursor: nextCursorSchema })
   .register(schemaNames, { id: 'ApprovalList' });
-const decideErrors = ['ALREADY_DECIDED', 'EXPIRED'] as const;
+const decideErrors = ['ALREADY_DECIDED', 'EXPIRED', 'INVALID_ARGUMENTS'] as const;
 
 export const listApprovals = defineRoute({
   method: 'get',

@@ -1,5 +1,7 @@
 import type { Config } from '../../config.ts';
 import { HandrailError, unreachable } from '../../errors.ts';
+import { readArguments } from '../../hands/arguments.ts';
+import type { Registry } from '../../hands/registry.ts';
 import { approvalIdOf, parseApprovalId } from '../../ids.ts';
 import { canonicalJson, type JsonObject, jsonBytes, utf8Bytes } from '../../json.ts';
 import { ARGUMENTS_BYTES, RESULT_BYTES } from '../../limits.ts';
@@ -16,7 +18,7 @@ export interface DecisionRequest {
   readonly approvalId: string;
   readonly decision: 'approve' | 'reject' | 'answer';
   readonly reason?: string | undefined;
-  /** With `approve`: what runs instead of what was asked for. The woken step validates them and asks the guard again. */
+  /** With `approve`: what runs instead of what was asked for. Checked here, and with the guard again by the woken step. */
   readonly arguments?: JsonObject | undefined;
   /** With `answer`. */
   readonly answer?: string | undefined;
@@ -33,6 +35,7 @@ export interface DecideInput {
 
 export interface DecideDeps extends ApprovalDeps {
   readonly config: { readonly approvals: Pick<Config['approvals'], 'self_approve'> };
+  readonly registry: Pick<Registry, 'get'>;
 }
 
 export interface DecidedApproval {
@@ -44,8 +47,8 @@ export interface DecidedApproval {
 /**
  * A person's decisions (design 5.3). Recorded first, delivered second: once this returns they are never lost, even if the
  * run cannot be woken now. The same decision again is no error. Errors: NOT_FOUND (also for another tenant's), FORBIDDEN
- * (`approvals.self_approve: false`), ALREADY_DECIDED, EXPIRED, BAD_REQUEST and PAYLOAD_TOO_LARGE with the field, CONFLICT
- * under too many writers.
+ * (`approvals.self_approve: false`), ALREADY_DECIDED, EXPIRED, BAD_REQUEST, INVALID_ARGUMENTS (edited ones that the tool would
+ * refuse) and PAYLOAD_TOO_LARGE with the field, CONFLICT under too many writers.
  */
 export async function decide(deps: DecideDeps, input: DecideInput): Promise<DecidedApproval[]> {
   const suspensionId = oneSuspension(input.decisions);
@@ -56,8 +59,13 @@ export async function decide(deps: DecideDeps, input: DecideInput): Promise<Deci
     if (!deps.config.approvals.self_approve) refuseOwn(suspension, input.principal, wanted);
     const open = await stillOpen(deps, suspension, wanted);
     if (open.length === 0) return finish(deps, suspension, wanted);
+    refuseInvalid(deps, suspension, open);
     refuseTooLarge(suspension, open);
-    const outcome = await deps.guard.changeSuspension(suspensionId, { kind: 'decide', now: deps.clock.now(), decisions: open });
+    const outcome = await deps.guard.changeSuspension(suspensionId, {
+      kind: 'decide',
+      now: deps.clock.now(),
+      decisions: open.map(written),
+    });
     if (outcome.applied && outcome.suspension) {
       // Of the last one `deliver` tells.
       if (pendingCalls(outcome.suspension).length > 0) await reportResolved(deps, outcome.suspension);
@@ -70,9 +78,13 @@ export async function decide(deps: DecideDeps, input: DecideInput): Promise<Deci
 
 interface Wanted {
   readonly callId: string;
+  /** Where a part of the request stands in it. */
+  readonly field: (name: string) => string;
   readonly status: 'approved' | 'edited' | 'rejected' | 'answered';
   readonly decision: ApprovalDecision;
 }
+
+const written = ({ callId, status, decision }: Wanted) => ({ callId, status, decision });
 
 /** Wakes the run if that was the last one. Also after a repeated decision, whose first delivery may have failed. */
 async function finish(deps: ApprovalDeps, suspension: Suspension, wanted: readonly Wanted[]): Promise<DecidedApproval[]> {
@@ -125,7 +137,7 @@ function read(suspension: Suspension, input: DecideInput, at: number): Wanted[] 
     if (callId === undefined || !Object.hasOwn(suspension.approvals, callId)) throw notFound();
     const approval = approvalOf(suspension, callId);
     const field = (name: string): string => (input.decisions.length > 1 ? `decisions/${index}/${name}` : name);
-    const one: Wanted = { callId, ...outcomeOf(approval, request, field), decision: decisionOf(request, input, at) };
+    const one: Wanted = { callId, field, ...outcomeOf(approval, request, field), decision: decisionOf(request, input, at) };
     const earlier = wanted.get(callId);
     if (earlier && !isSame({ ...approval, status: earlier.status, decision: earlier.decision }, one))
       throw new HandrailError('BAD_REQUEST', `${request.approvalId} is decided twice in different ways`, { field: field('decision') });
@@ -186,8 +198,23 @@ function refuseOwn(suspension: Suspension, principal: string, wanted: readonly W
   if (own) throw new HandrailError('FORBIDDEN', 'you started this run: another person has to approve what it does', { field: 'decision' });
 }
 
+/**
+ * Edited arguments that the tool would refuse: while the approval is open they can be corrected, and once it is used up
+ * nobody is asked again. A tool that has gone meanwhile is for the woken step to tell of.
+ */
+function refuseInvalid({ registry }: DecideDeps, suspension: Suspension, decisions: readonly Wanted[]): void {
+  for (const { callId, decision, field } of decisions) {
+    const definition = registry.get(approvalOf(suspension, callId).tool);
+    const read = definition && decision.arguments && readArguments(decision.arguments, definition);
+    if (!read || read.ok) continue;
+    const { message, field: path, suggestions } = read.error;
+    const place = path === undefined ? '' : `/${path.replaceAll('.', '/')}`;
+    throw new HandrailError('INVALID_ARGUMENTS', message, { field: `${field('arguments')}${place}`, suggestions });
+  }
+}
+
 function refuseTooLarge(suspension: Suspension, decisions: readonly Wanted[]): void {
-  if (jsonBytes(suspension) + jsonBytes(decisions) <= SUSPENSION_ITEM_BYTES) return;
+  if (jsonBytes(suspension) + jsonBytes(decisions.map(written)) <= SUSPENSION_ITEM_BYTES) return;
   throw new HandrailError(
     'PAYLOAD_TOO_LARGE',
     'these decisions are too large to be kept together: decide fewer at a time, or change less',

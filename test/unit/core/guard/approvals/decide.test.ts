@@ -1,14 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type DecisionRequest, decide } from '../../../../../lib/core/guard/approvals/decide.ts';
 import type { Suspension } from '../../../../../lib/core/guard/approvals/suspension.ts';
+import { createRegistry } from '../../../../../lib/core/hands/registry.ts';
 import { approvalIdOf, executionName } from '../../../../../lib/core/ids.ts';
 import { silentLogger } from '../../../../../lib/core/ports/logger.ts';
+import { file } from '../../../../../lib/tools/file/category.ts';
 import { openSuspension, RUN_ID, SUSPENSION_ID, T0, TTL_MS, waitingRun } from '../../../../support/guard.ts';
 import { type MemoryStores, memoryStores } from '../../../../support/memory-stores.ts';
 import { TestClock } from '../../../../support/time.ts';
 
 const id = (callId: string): string => approvalIdOf(SUSPENSION_ID, callId);
 const [first, second] = [id('c3-0'), id('c3-1')];
+const registry = createRegistry([file]);
 let stores: MemoryStores;
 let clock: TestClock;
 let failing: string | undefined;
@@ -16,7 +19,7 @@ let failing: string | undefined;
 let selfApprove: boolean;
 const make = (decisions: DecisionRequest[], tenant = 't1', principal = 'alice') =>
   decide(
-    { ...stores, clock, logger: silentLogger, config: { approvals: { self_approve: selfApprove } } },
+    { ...stores, clock, logger: silentLogger, config: { approvals: { self_approve: selfApprove } }, registry },
     { tenant, principal, how: 'api', decisions },
   );
 const one = (decision: DecisionRequest['decision'], rest: Partial<DecisionRequest> = {}) =>
@@ -72,6 +75,26 @@ describe('deciding', () => {
     expect(stores.engine.answered).toHaveLength(1);
   });
 
+  it('refuses edited arguments that the tool would refuse, with the place, and leaves the approval open', async () => {
+    await given(openSuspension(['c3-0', 'c3-1']));
+    await expect(one('approve', { arguments: { path: 7, content: '', mode: 'append' } })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      field: 'arguments/path',
+      message: expect.stringContaining('path: must be string'),
+    });
+    const both: DecisionRequest[] = [
+      { approvalId: first, decision: 'approve' },
+      { approvalId: second, decision: 'approve', arguments: { path: 'b.md', text: 'x' } },
+    ];
+    await expect(make(both)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      field: expect.stringMatching(/^decisions\/1\/arguments\//),
+    });
+    expect([statuses(), stores.engine.answered]).toEqual([['pending', 'pending'], []]);
+    await one('approve', { arguments: { path: 'b.md', content: '' } });
+    expect(statuses()).toEqual(['edited', 'pending']);
+  });
+
   it('takes several at once, all or none', async () => {
     await given(openSuspension(['c3-0', 'c3-1']));
     await make([{ approvalId: second, decision: 'reject' }]);
@@ -93,7 +116,7 @@ describe('deciding', () => {
     await one('approve');
     expect((await one('approve', { reason: 'again' }))[0]?.approval.decision).toEqual({ by: 'alice', at: T0, how: 'api' });
     await expect(one('reject')).rejects.toMatchObject({ code: 'ALREADY_DECIDED' });
-    await expect(one('approve', { arguments: { path: 'b' } })).rejects.toMatchObject({ code: 'ALREADY_DECIDED' });
+    await expect(one('approve', { arguments: { path: 'b', content: '' } })).rejects.toMatchObject({ code: 'ALREADY_DECIDED' });
     expect(stores.engine.answered).toHaveLength(1);
   });
 
@@ -159,9 +182,13 @@ describe('deciding', () => {
 
   it('keeps edited arguments for the step that checks them again', async () => {
     await given(openSuspension());
-    const [decided] = await one('approve', { arguments: { path: 'b.md' } });
-    expect(decided?.approval).toMatchObject({ status: 'edited', arguments: { path: 'a.md' }, decision: { arguments: { path: 'b.md' } } });
-    await expect(one('approve', { arguments: { path: 'b.md' } })).resolves.toHaveLength(1);
+    const [decided] = await one('approve', { arguments: { path: 'b.md', content: '' } });
+    expect(decided?.approval).toMatchObject({
+      status: 'edited',
+      arguments: { path: 'a.md' },
+      decision: { arguments: { path: 'b.md', content: '' } },
+    });
+    await expect(one('approve', { arguments: { path: 'b.md', content: '' } })).resolves.toHaveLength(1);
   });
 
   it.each<[string, Partial<DecisionRequest>, string, string]>([
@@ -207,7 +234,7 @@ describe('deciding', () => {
     selfApprove = false;
     await given(openSuspension(['c3-0', 'c3-1']));
     await expect(one('approve')).rejects.toMatchObject({ code: 'FORBIDDEN', field: 'decision' });
-    await expect(one('approve', { arguments: { path: 'mine.md' } })).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(one('approve', { arguments: { path: 'mine.md', content: '' } })).rejects.toMatchObject({ code: 'FORBIDDEN' });
     const both = [first, second].map((approvalId, n): DecisionRequest => ({ approvalId, decision: n === 0 ? 'reject' : 'approve' }));
     await expect(make(both)).rejects.toMatchObject({ code: 'FORBIDDEN' });
     expect(statuses()).toEqual(['pending', 'pending']);
@@ -236,7 +263,11 @@ describe('deciding', () => {
     const callIds = ['c3-0', 'c3-1', 'c3-2', 'c3-3'];
     await given(openSuspension(callIds));
     const edits = callIds.map(
-      (callId): DecisionRequest => ({ approvalId: id(callId), decision: 'approve', arguments: { text: 'x'.repeat(120_000) } }),
+      (callId): DecisionRequest => ({
+        approvalId: id(callId),
+        decision: 'approve',
+        arguments: { path: 'a', content: 'x'.repeat(120_000) },
+      }),
     );
     await expect(make(edits)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
     await make(edits.slice(0, 1));

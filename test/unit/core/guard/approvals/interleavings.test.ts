@@ -5,6 +5,7 @@ import type { ApprovalDeps } from '../../../../../lib/core/guard/approvals/deps.
 import { cancelPending, sweepSuspension } from '../../../../../lib/core/guard/approvals/expire.ts';
 import { suspend } from '../../../../../lib/core/guard/approvals/suspend.ts';
 import type { Suspension } from '../../../../../lib/core/guard/approvals/suspension.ts';
+import { createRegistry } from '../../../../../lib/core/hands/registry.ts';
 import { approvalIdOf, executionName } from '../../../../../lib/core/ids.ts';
 import { silentLogger } from '../../../../../lib/core/ports/logger.ts';
 import type { RunStore } from '../../../../../lib/core/ports/run-store.ts';
@@ -26,7 +27,9 @@ const decider =
     const decisions = callIds.map((callId) => ({ approvalId: approvalIdOf(SUSPENSION_ID, callId), decision }));
     // Who comes second is told so; what counts is what stands afterwards.
     const config = { approvals: { self_approve: true } };
-    await decide({ ...deps, config }, { tenant: 't1', principal, how: 'api', decisions }).catch(expectedRefusal);
+    await decide({ ...deps, config, registry: createRegistry([]) }, { tenant: 't1', principal, how: 'api', decisions }).catch(
+      expectedRefusal,
+    );
   };
 
 /** The suspend λ of one task attempt. */

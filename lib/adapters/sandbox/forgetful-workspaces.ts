@@ -12,6 +12,7 @@ export function forgetfulWorkspaces(options: WorkspacesOptions): Workspaces {
       await rm(options.root, { recursive: true, force: true });
       return (await createWorkspaces(options)).open(session);
     },
+    find: async () => undefined,
     async erase() {
       await rm(options.root, { recursive: true, force: true });
       return false;

@@ -35,6 +35,17 @@ export async function createWorkspaces(options: WorkspacesOptions): Promise<Work
       await workspace.make();
       return workspace;
     },
+    async find(session) {
+      const [tenant, sessionId] = namesOf(session);
+      try {
+        await using top = await openDirectory(root, access);
+        await using parent = await top.enter(tenant);
+        await using own = await parent?.enter(sessionId);
+        return own && new LocalWorkspace([tenant, sessionId], { ...options, root, access, turns });
+      } catch (error) {
+        throw workspaceError(error, '.');
+      }
+    },
     async erase(session) {
       const [tenant, sessionId] = namesOf(session);
       return turns.take(`${tenant}/${sessionId}`, async () => {

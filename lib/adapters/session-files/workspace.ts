@@ -7,7 +7,8 @@ import type { Workspaces } from '../../core/ports/workspace.ts';
 export function workspaceSessionFiles(workspaces: Workspaces): SessionFiles {
   return {
     async read(session, path) {
-      const data = await (await workspaces.open(session)).read(path);
+      const data = await (await workspaces.find(session))?.read(path);
+      if (data === undefined) throw noFiles(path);
       if (data.byteLength > FILE_TRANSFER_BYTES) throw tooLarge(path);
       return data;
     },
@@ -16,11 +17,15 @@ export function workspaceSessionFiles(workspaces: Workspaces): SessionFiles {
       return (await workspaces.open(session)).write(path, data, 'overwrite');
     },
     async list(session, path, options) {
-      return (await workspaces.open(session)).list(path, options);
+      const entries = await (await workspaces.find(session))?.list(path, options);
+      if (entries === undefined && path !== '.') throw noFiles(path);
+      return entries ?? [];
     },
     erase: (session) => workspaces.erase(session),
   };
 }
+
+const noFiles = (path: string): HandrailError => new HandrailError('FILE_NOT_FOUND', `${path.slice(0, 200)}: the session has no files`);
 
 function tooLarge(path: string): HandrailError {
   return new HandrailError('PAYLOAD_TOO_LARGE', `${path.slice(0, 200)} is over ${FILE_TRANSFER_BYTES} bytes, more than the API carries`, {

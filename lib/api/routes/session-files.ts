@@ -5,7 +5,7 @@ import { bytes, json } from '../respond.ts';
 import { type Call, defineRoute, notFound, type Route } from '../route.ts';
 import { schemaNames } from '../schema-names.ts';
 import { signedInAs } from '../signed-in.ts';
-import { sessionParams } from './sessions.ts';
+import { noSession, sessionParams } from './sessions.ts';
 
 const BYTES = 'application/octet-stream';
 const fileParams = sessionParams.extend({
@@ -36,7 +36,11 @@ export const listFiles = defineRoute({
   answer: { status: 200, description: 'Files and directories', schema: fileListSchema },
   errors: ['FILE_NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENTS'],
   async handle({ principal: { tenant }, params: { sessionId }, query: { path, depth, limit } }, services) {
-    return { entries: [...(await services.files.list({ tenant, sessionId }, path, { depth, limit }))] };
+    const session = { tenant, sessionId };
+    const entries = await services.files.list(session, path, { depth, limit });
+    // Files may come before their session; an id that has neither is nobody's.
+    if (entries.length === 0 && (await services.runs.getSession(session)) === undefined) throw noSession(sessionId);
+    return { entries: [...entries] };
   },
 });
 

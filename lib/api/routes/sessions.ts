@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { HandrailError } from '../../core/errors.ts';
 import { sessionIdSchema } from '../../core/ids.ts';
 import { isTerminal } from '../../core/loop/run-status.ts';
 import { readState, stateOf } from '../../core/loop/shared-state.ts';
@@ -11,6 +12,9 @@ import { sessionViewSchema } from '../views/session-view.ts';
 
 export const sessionParams = z.strictObject({ sessionId: sessionIdSchema });
 
+/** The same for an unknown id and for another tenant's. */
+export const noSession = (sessionId: string): HandrailError => new HandrailError('NOT_FOUND', `there is no session ${sessionId}`);
+
 export const getSession = defineRoute({
   method: 'get',
   path: '/sessions/{sessionId}',
@@ -22,7 +26,7 @@ export const getSession = defineRoute({
   answer: { status: 200, description: 'The session', schema: sessionViewSchema },
   async handle({ principal: { tenant }, params: { sessionId }, query }, services) {
     const session = await services.runs.getSession({ tenant, sessionId });
-    if (session === undefined) throw notFound();
+    if (session === undefined) throw noSession(sessionId);
     const holder = session.activeRun === undefined ? undefined : await services.runs.getRun({ tenant, runId: session.activeRun });
     const { limit, cursor: from } = query;
     const { items, cursor } = await services.runs.listRuns(tenant, { limit, sessionId, ...(from === undefined ? {} : { cursor: from }) });

@@ -7,6 +7,7 @@ export interface SessionFiles {
   read(session: SessionKey, path: string): Promise<Uint8Array>;
   /** Creates or replaces. Errors: those, RESOURCE_EXHAUSTED. */
   write(session: SessionKey, path: string, data: Uint8Array): Promise<{ readonly bytes: number; readonly created: boolean }>;
+  /** Nothing for a session that has none. Looking makes nothing. */
   list(session: SessionKey, path: string, options: { readonly depth: number; readonly limit: number }): Promise<readonly WorkspaceEntry[]>;
   /** Removes all of them; false when there were none. */
   erase(session: SessionKey): Promise<boolean>;

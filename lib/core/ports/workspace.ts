@@ -18,6 +18,8 @@ export interface WorkspaceEntry {
 export interface Workspaces {
   /** Makes the directory when absent. */
   open(session: { tenant: string; sessionId: string }): Promise<Workspace>;
+  /** Undefined when there is no directory: to look makes none. */
+  find(session: { tenant: string; sessionId: string }): Promise<Workspace | undefined>;
   /** Removes the directory with all it holds; false when there was none. */
   erase(session: { tenant: string; sessionId: string }): Promise<boolean>;
 }

@@ -86,6 +86,15 @@ describe('files of a session', () => {
     expect(JSON.parse((await get('/sessions/s-1/files')).body).entries).toMatchObject([{ path: 'data/raw file.html', bytes: 256 }]);
   });
 
+  test('are listed for a session that exists or has some; an id that has neither is not found', async () => {
+    expect((await get('/sessions/s-9/files')).status).toBe(404);
+    expect((await put('/sessions/s-9/files/a', 'x')).status).toBe(200);
+    expect(JSON.parse((await get('/sessions/s-9/files')).body).entries).toHaveLength(1);
+    fixture.services.store.sessions.push({ v: 1, tenant: 'alpha', sessionId: 's-8', createdAt: 1, runSeq: 1, state: {} });
+    const listed = await get('/sessions/s-8/files');
+    expect([listed.status, JSON.parse(listed.body)]).toEqual([200, { entries: [] }]);
+  });
+
   test('may be empty, and as large as the API carries, and no larger', async () => {
     expect((await put('/sessions/s-1/files/empty', '')).status).toBe(200);
     expect((await put('/sessions/s-1/files/large', Buffer.alloc(FILE_TRANSFER_BYTES))).status).toBe(200);

@@ -72,7 +72,7 @@ describe.each([
     async (path) => {
       const files = await make();
       await files.write(OTHER, 'secret', Buffer.from('x'));
-      await files.list(SESSION, '.', { depth: 1, limit: 1 });
+      await mkdir(join(root, 'acme', 's-1'));
       await symlink(join(root, 'acme', 's-2'), join(root, 'acme', 's-1', 'link'));
       const codes = expect.stringMatching(/^(?:PERMISSION_DENIED|INVALID_ARGUMENTS|FILE_NOT_FOUND)$/);
       await expect(files.read(SESSION, path)).rejects.toMatchObject({ code: codes, message: expect.not.stringContaining(root) });
@@ -89,6 +89,14 @@ describe.each([
     await symlink(join(root, 'outside'), join(root, 'acme', 's-1', 'link'));
     await files.erase(SESSION);
     expect(await readdir(join(root, 'outside'))).toEqual(['kept']);
+  });
+
+  it('are not there before they are written, and looking makes no directory', async () => {
+    const files = await make();
+    expect(await files.list(SESSION, '.', { depth: 5, limit: 10 })).toEqual([]);
+    for (const look of [files.list(SESSION, 'a', { depth: 1, limit: 1 }), files.read(SESSION, 'a')])
+      await expect(look).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+    expect(await readdir(root)).toEqual([]);
   });
 
   it('of over 4 MB are refused both ways', async () => {

@@ -93,6 +93,6 @@ test('a storage that does not answer fails the whole call, so that it can be ret
   const down = async () => {
     throw new HandrailError('SERVICE_UNAVAILABLE', 'down');
   };
-  const workspaces = { open: async () => ({ read: down, write: down, list: down, remove: down }), erase: down };
+  const workspaces = { open: async () => ({ read: down, write: down, list: down, remove: down }), find: down, erase: down };
   await expect(readFile({ paths: ['a', 'b'] }, toolContext(), { workspaces })).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
 });

@@ -91,7 +91,11 @@ function addKeptCommands(cli: Commander, context: CliContext): void {
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/export.ts')).exportRun));
-  const sessions = cli.command('sessions').description('look into a conversation, or delete it').enablePositionalOptions();
+  const sessions = cli
+    .command('sessions')
+    .alias('session')
+    .description('look into a conversation and its files, or delete it')
+    .enablePositionalOptions();
   sessions
     .command('show <sessionId>')
     .description('its shared state and its runs')
@@ -104,6 +108,29 @@ function addKeptCommands(cli: Commander, context: CliContext): void {
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/sessions.ts')).deleteSession));
+  addFileCommands(sessions, context);
+}
+
+function addFileCommands(sessions: Commander, context: CliContext): void {
+  sessions
+    .command('files <sessionId> [directory]')
+    .description('its files: bytes, when they were changed, path')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/session-files.ts')).listFiles));
+  sessions
+    .command('get <sessionId> <path>')
+    .description('a file of it on stdout, up to 4 MB')
+    .option('--output <file>', 'into a file instead')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/session-files.ts')).getFile));
+  sessions
+    .command('put <sessionId> <file> [path]')
+    .description('create or replace a file of it, up to 4 MB; "-" reads it from a pipe. The session need not exist yet')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/session-files.ts')).putFile));
 }
 
 function addApprovalCommands(cli: Commander, context: CliContext): void {

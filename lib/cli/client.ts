@@ -35,9 +35,17 @@ const toolSchema = z.looseObject({
 });
 const toolListSchema = z.object({
   tools: z.array(toolSchema),
-  refused: z.array(z.object({ name: z.string(), denied: z.array(z.string()) })),
+  refused: z.array(z.object({ name: z.string(), denied: z.array(z.string()) })).default([]),
 });
 const healthSchema = z.looseObject({ status: z.string(), version: z.string() });
+
+const fileListSchema = z.object({
+  entries: z.array(z.object({ path: z.string(), kind: z.string(), bytes: z.number(), modifiedAt: z.number() })),
+});
+const writtenSchema = z.object({ path: z.string(), bytes: z.number(), created: z.boolean() });
+
+/** A server from before there were any gives none. */
+const policySchema = policyViewSchema.extend({ warnings: policyViewSchema.shape.warnings.default([]) });
 
 const exportPageSchema = runExportSchema.extend({ events: z.array(shownEventSchema) });
 export type RunExportPage = z.infer<typeof exportPageSchema>;
@@ -62,6 +70,7 @@ export interface Decision {
 
 export type PolicyScope = PolicyView['scope'];
 
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The HTTP API as the CLI uses it. Every failure is a HandrailError with the server's own code, message, field and advice. */
@@ -76,6 +85,9 @@ export interface ApiClient {
   exportRun(runId: string, after: number): Promise<RunExportPage>;
   getSession(sessionId: string): Promise<z.infer<typeof sessionViewSchema>>;
   deleteSession(sessionId: string): Promise<void>;
+  listFiles(sessionId: string, query: Query): Promise<z.infer<typeof fileListSchema>>;
+  readFile(sessionId: string, path: string): Promise<Uint8Array>;
+  writeFile(sessionId: string, path: string, data: Uint8Array): Promise<z.infer<typeof writtenSchema>>;
   listApprovals(query: Query): Promise<z.infer<typeof approvalListSchema>>;
   getApproval(approvalId: string): Promise<ApprovalView>;
   decide(approvalId: string, decision: Decision): Promise<ApprovalView>;
@@ -97,18 +109,20 @@ export interface ClientOptions {
   readonly secret: string;
 }
 
-export function createClient({ url, secret }: ClientOptions): ApiClient {
+/** The requests themselves. What fails on the way is a HandrailError; what was answered is left to the caller, or read. */
+function transport({ url, secret }: ClientOptions) {
   const base = url.replace(/\/+$/, '');
-  const send = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown, ifMatch?: string): Promise<Response> => {
+  const send = async (method: Method, path: string, body?: unknown, ifMatch?: string): Promise<Response> => {
+    const raw = body instanceof Uint8Array;
     try {
       return await fetch(`${base}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${secret}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : { 'content-type': raw ? 'application/octet-stream' : 'application/json' }),
           ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: raw ? Buffer.from(body) : JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
         // The secret goes to this address and no other.
         redirect: 'error',
@@ -117,18 +131,24 @@ export function createClient({ url, secret }: ClientOptions): ApiClient {
       throw new HandrailError('SERVICE_UNAVAILABLE', `${base} does not answer (${causeOf(cause)})`, { cause });
     }
   };
-  const get = async <Out extends z.ZodType>(schema: Out, path: string, query: Query = {}): Promise<z.output<Out>> => {
-    const target = `${path}${queryText(query)}`;
+  const ask = async (target: string): Promise<Response> => {
     for (const ms of RETRY_PAUSES_MS) {
       const response = await send('GET', target).catch(() => undefined);
-      if (response && response.status !== 429 && response.status < 500) return read(schema, response, `GET ${path}`);
+      if (response && response.status !== 429 && response.status < 500) return response;
       await response?.body?.cancel();
       await pause(ms);
     }
-    return read(schema, await send('GET', target), `GET ${path}`);
+    return send('GET', target);
   };
+  const get = async <Out extends z.ZodType>(schema: Out, path: string, query: Query = {}): Promise<z.output<Out>> =>
+    read(schema, await ask(`${path}${queryText(query)}`), `GET ${path}`);
   const post = async <Out extends z.ZodType>(schema: Out, path: string, body: unknown): Promise<z.output<Out>> =>
     read(schema, await send('POST', path, body), `POST ${path}`);
+  return { base, send, ask, get, post };
+}
+
+export function createClient(options: ClientOptions): ApiClient {
+  const { base, send, ask, get, post } = transport(options);
   const run = (runId: string): string => `/runs/${encodeURIComponent(runId)}`;
   const session = (sessionId: string): string => `/sessions/${encodeURIComponent(sessionId)}`;
   const approval = (approvalId: string): string => `/approvals/${encodeURIComponent(approvalId)}`;
@@ -144,13 +164,23 @@ export function createClient({ url, secret }: ClientOptions): ApiClient {
       const response = await send('DELETE', session(sessionId));
       if (!response.ok) await read(z.never(), response, `DELETE ${session(sessionId)}`);
     },
+    listFiles: (sessionId, query) => get(fileListSchema, `${session(sessionId)}/files`, query),
+    readFile: async (sessionId, path) => {
+      const target = `${session(sessionId)}/files/${filePath(path)}`;
+      const response = await ask(target);
+      return response.ok ? new Uint8Array(await response.arrayBuffer()) : read(z.never(), response, `GET ${target}`);
+    },
+    writeFile: async (sessionId, path, data) => {
+      const target = `${session(sessionId)}/files/${filePath(path)}`;
+      return read(writtenSchema, await send('PUT', target, data), `PUT ${target}`);
+    },
     cancelRun: (runId) => post(runBriefSchema, `${run(runId)}/cancel`, {}),
     listApprovals: (query) => get(approvalListSchema, '/approvals', query),
     getApproval: (approvalId) => get(approvalViewSchema, approval(approvalId)),
     decide: (approvalId, decision) => post(approvalViewSchema, approval(approvalId), decision),
-    getPolicy: (scope) => get(policyViewSchema, '/policy', { scope }),
+    getPolicy: (scope) => get(policySchema, '/policy', { scope }),
     putPolicy: async (scope, version, guard) =>
-      read(policyViewSchema, await send('PUT', `/policy${queryText({ scope })}`, { guard }, `"${version}"`), 'PUT /policy'),
+      read(policySchema, await send('PUT', `/policy${queryText({ scope })}`, { guard }, `"${version}"`), 'PUT /policy'),
     listPolicyHistory: (scope) => get(policyHistorySchema, '/policy/history', { scope, limit: 100 }),
     listTools: () => get(toolListSchema, '/tools'),
     health: () => get(healthSchema, '/health'),
@@ -198,6 +228,14 @@ function queryText(query: Query): string {
   const given = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, String(value));
   return given.size === 0 ? '' : `?${given.toString()}`;
+}
+
+/** Addresses are made plain before they are sent, so that a step back would name something else. */
+function filePath(path: string): string {
+  const steps = path.replace(/^\.\//, '').split('/');
+  if (steps.some((step) => step === '.' || step === '..'))
+    throw new HandrailError('INVALID_ARGUMENTS', `${path}: name a file from the session's workspace, without . and ..`, { field: 'path' });
+  return steps.map(encodeURIComponent).join('/');
 }
 
 /** undici hides the reason one level down. */

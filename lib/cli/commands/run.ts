@@ -8,6 +8,7 @@ import { followRun, PACE } from '../follow.ts';
 import { interruptible } from '../interrupt.ts';
 import { printJson } from '../print-json.ts';
 import { showResult } from '../run-result.ts';
+import { readStandardInput } from '../standard-input.ts';
 
 const optionsSchema = z.object({
   url: z.url().optional(),
@@ -29,7 +30,7 @@ type Options = z.infer<typeof optionsSchema>;
 export const run: Handler = (command, [words = ''], raw) => {
   const options = parseOptions(optionsSchema, raw);
   return interruptible(command.context, async (signal) => {
-    const input = words === '-' ? await readAll(command) : words;
+    const input = words === '-' ? (await readStandardInput(command.context, 'handrail run - < task.md')).toString('utf8') : words;
     if (input.trim() === '') throw usageError('the input is empty: handrail run "what to do"');
     if (!options.wait && !(await connectToRunning(command, options.url)))
       throw usageError('--no-wait needs a server that goes on: start one with "handrail serve" (npm start) in another terminal');
@@ -96,12 +97,4 @@ export async function seeThrough(
     for (const { approvalId } of run.approvals) screen.line(`  handrail reject ${approvalId} --reason "…"`);
   }
   return code;
-}
-
-/** `handrail run -`: the input is what comes in. */
-async function readAll({ context: { stdin } }: Command): Promise<string> {
-  if (stdin.isTTY) throw usageError('"-" reads the input from a pipe: handrail run - < task.md');
-  const chunks: Buffer[] = [];
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -118,7 +118,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
   try {
     const dynamo = await startDynalite({ path: join(directory, 'dynamodb'), socketPath: join(directory, 'run', 'dynamodb.sock') });
     undo.unshift(() => dynamo.close());
-    const client = createDynamoClient({ ...dynamo.connection, ...(options.onRequest ? { onRequest: options.onRequest } : {}) });
+    const client = createDynamoClient({ ...dynamo.direct, ...(options.onRequest ? { onRequest: options.onRequest } : {}) });
     undo.unshift(async () => closeDynamoClient(client));
     const tables = { client, tables: dynamo.tables, clock, random };
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });

@@ -1,6 +1,6 @@
 /**
  * What a typical step of the loop costs at the table: requests, bytes sent, capacity units, milliseconds.
- * `node test/bench/dynamodb-step.ts [steps]` prints one JSON line for a database in memory and one for a database on disk.
+ * `node test/bench/dynamodb-step.ts [steps]` prints one JSON line for a database in memory and two for one on disk.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,7 @@ const OBSERVATION_BYTES = 2_000;
 const directory = await mkdtemp(join(tmpdir(), 'handrail-bench-'));
 await measure('memory', {});
 await measure('disk, unix socket', { path: join(directory, 'database'), socketPath: join(directory, 'dynamodb.sock') });
+await measure('disk, no HTTP', { path: join(directory, 'database'), socketPath: join(directory, 'dynamodb.sock'), way: 'direct' });
 await rm(directory, { recursive: true });
 
 async function measure(database: string, options: Parameters<typeof startTestStores>[0]): Promise<void> {

@@ -35,10 +35,19 @@ export interface TestStores extends StoreSet {
 const clock: Clock = { now: () => Date.now(), sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)) };
 const random: Random = { bytes: (count) => randomBytes(count), number: () => Math.random() };
 
+export type Way = 'connection' | 'direct';
+
 /** Stores over a dynalite of their own: in memory unless `path` is given. */
-export async function startTestStores(options: { path?: string; socketPath?: string } = {}): Promise<TestStores> {
+export async function startTestStores({
+  way = 'connection',
+  ...options
+}: {
+  path?: string;
+  socketPath?: string;
+  way?: Way;
+} = {}): Promise<TestStores> {
   const database = await startDynalite(options);
-  const stores = connectStores(database, database.connection);
+  const stores = connectStores(database, database[way]);
   return {
     ...stores,
     database,

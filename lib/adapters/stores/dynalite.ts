@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { CreateTableCommand, type CreateTableCommandInput, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import dynalite from 'dynalite';
+import { connectDirectly } from './dynalite-direct.ts';
 import { closeDynamoClient, createDynamoClient, type DynamoClientOptions } from './dynamodb/client.ts';
 import { type AttributeDescription, TABLE_IDS, TABLES, type TableDescription, type TableNames } from './dynamodb/tables.ts';
 
@@ -19,6 +20,8 @@ export interface DynaliteOptions {
 export interface LocalDynamo {
   /** Where the database listens; spread it into {@link createDynamoClient}. */
   readonly connection: Pick<DynamoClientOptions, 'region' | 'endpoint' | 'socketPath' | 'local'>;
+  /** The same, without the way through HTTP: for clients of this process. */
+  readonly direct: Pick<DynamoClientOptions, 'region' | 'endpoint' | 'local' | 'direct'>;
   readonly tables: TableNames;
   /** Lets what was begun end, then closes the database. Close the clients first. */
   close(): Promise<void>;
@@ -33,10 +36,16 @@ export async function startDynalite(options: DynaliteOptions = {}): Promise<Loca
   if (options.path !== undefined) await mkdir(options.path, { recursive: true, mode: 0o700 });
   const server = dynalite({ createTableMs: 0, ...(options.path === undefined ? {} : { path: options.path }) });
   keepAliveOnBrokenRequests(server);
+  // Only a server that listens closes its database, and says so.
   const connection = await listen(server, options.socketPath);
+  const { handler, idle } = connectDirectly(server);
+  const direct = { region: connection.region, endpoint: 'http://localhost', local: true, direct: handler };
   const tables = options.tables ?? LOCAL_TABLES;
-  const close = async (): Promise<void> => closeServer(server);
-  const client = createDynamoClient(connection);
+  const close = async (): Promise<void> => {
+    await idle();
+    await closeServer(server);
+  };
+  const client = createDynamoClient(direct);
   try {
     for (const id of TABLE_IDS) await createTable(client, tables[id], TABLES[id]);
   } catch (error) {
@@ -45,7 +54,7 @@ export async function startDynalite(options: DynaliteOptions = {}): Promise<Loca
   } finally {
     closeDynamoClient(client);
   }
-  return { connection, tables, close };
+  return { connection, direct, tables, close };
 }
 
 /** dynalite throws in an event handler when a client goes away in the middle of a request, which would end our process. */

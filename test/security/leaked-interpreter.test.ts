@@ -53,6 +53,7 @@ await attempt('fetch', () => fetch('http://127.0.0.1:' + PORT));
 await attempt('import net', async () => settle((await import('node:net')).connect(PORT, '127.0.0.1')));
 await attempt('getBuiltinModule', () => settle(process.getBuiltinModule('net').connect(PORT, '127.0.0.1')));
 await attempt('WebSocket', () => new WebSocket('ws://127.0.0.1:' + PORT));
+await attempt('http.WebSocket', () => new Promise((resolve, reject) => Object.assign(new (require('http').WebSocket)('ws://127.0.0.1:' + PORT), { onopen: resolve, onerror: reject })));
 await attempt('dgram', () => new Promise((resolve, reject) => require('dgram').createSocket('udp4').send('x', PORT, '127.0.0.1', (error) => (error ? reject(error) : resolve()))));
 await attempt('dns.lookup', () => new Promise((resolve, reject) => dns.lookup('localhost', (error) => (error ? reject(error) : resolve()))));
 await attempt('dns.promises', () => dns.promises.resolve4('localhost'));

@@ -1,4 +1,4 @@
-import { readSync, writeSync } from 'node:fs';
+import { closeSync, readSync, writeSync } from 'node:fs';
 import { type ChildCrash, type ChildReply, type ChildRequest, decodeMessage, encodeMessage, requestTree } from './child-protocol.ts';
 import { type FileTree, type TreeChanges, WORKSPACE_PATH } from './child-tree.ts';
 
@@ -41,6 +41,8 @@ export async function serve(run: RunLanguage): Promise<void> {
   )) {
     writeAll(REPLY_DESCRIPTOR, chunk);
   }
+  // The parent ends the process on it: on its own it would first wait for what V8 is still compiling in the background.
+  closeSync(REPLY_DESCRIPTOR);
   // Nothing a script left behind (a timer, a promise) may keep the process alive.
   process.exit(0);
 }

@@ -51,6 +51,8 @@ export async function runChild(options: ChildOptions): Promise<ChildOutcome> {
     reply.push(chunk);
     replied += chunk.length;
   });
+  // All has been said: what was printed lies in the pipes, written before the reply.
+  child.stdio[3]?.once('end', () => killGroup(child));
   for (const stream of child.stdio) {
     stream?.on('data', () => {
       if (stdout.total + stderr.total > 2 * limits.outputBytes + SLACK_BYTES || replied > limits.fileSystemBytes + SLACK_BYTES)
@@ -90,7 +92,7 @@ function start({ assets, entry, timeoutMs }: ChildOptions): ChildProcess {
     '--no-warnings',
     '--max-old-space-size=512',
     // Compiling hot WebAssembly anew while CPython starts costs more than it gains; later it pays.
-    '--wasm-tiering-budget=100000000',
+    '--wasm-tiering-budget=2147483647',
     `--import=${assets.guard}`,
     entry,
   ];

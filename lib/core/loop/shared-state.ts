@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
 import type { Session } from './session.ts';
 import type { Step } from './step.ts';
-import { type KeyedValue, readStored, type StoredValue, valuePrefix } from './stored-value.ts';
+import { readStored, type StoredValue, valuePrefix } from './stored-value.ts';
 
 /** What the runs of a session share, or one of them adds: small values in place, large ones where they are stored. A key is in one of the two. */
 interface SharedState {
@@ -44,36 +44,45 @@ export async function readOwnState(step: Step, names: readonly string[]): Promis
   return { ...values, ...(await readState(deps.runs, run, fresh, names)) };
 }
 
-/**
- * Takes what a tree keeps for later runs of the session: it rides in the run until that has ended. `refused`: the first value
- * that would not fit; then none is kept.
- */
-export async function keepInSession(step: Step, kept: readonly Kept[]): Promise<{ path: string; error: string } | undefined> {
-  if (kept.length === 0) return undefined;
+/** Takes what a tick keeps for later runs of the session; it rides in the run until that has ended. */
+interface SessionKeeper {
+  /** Why the value has no room, or nothing: then it is kept, once all is done. */
+  readonly keep: (kept: Kept) => string | undefined;
+  readonly done: () => void;
+}
+
+export async function sessionKeeper(step: Step): Promise<SessionKeeper> {
   const { run } = step;
   const before = stateOf(await step.deps.runs.getSession(run));
   let changes = changesOf(run);
-  const values: KeyedValue[] = [];
-  for (const { path, key, value } of kept) {
-    const others = only(merged(before, changes), (name) => name !== key);
-    const mine = only(changes, (name) => name !== key);
-    const bytes = jsonBytes(value);
-    const error = problemOf(others, bytes);
-    if (error !== undefined) return { path, error };
-    const { inlineBytes, ridingBytes } = SESSION_STATE;
-    if (bytes <= INLINE_VALUE_BYTES && jsonBytes(others.state) + bytes <= inlineBytes && jsonBytes(mine.state) + bytes <= ridingBytes)
-      changes = { ...mine, state: { ...mine.state, [key]: value } };
-    else {
-      const at = valuePrefix(run, step.values.length + values.length);
-      values.push({ key, value });
-      changes = { ...mine, stored: { ...mine.stored, [key]: { stored: bytes, at } } };
-    }
-  }
-  step.values.push(...values);
-  run.stateChanges = { ...changes.state };
-  if (Object.keys(changes.stored).length > 0) run.storedChanges = { ...changes.stored };
-  else delete run.storedChanges;
-  return undefined;
+  const values: Kept[] = [];
+  return {
+    keep({ key, value }) {
+      const others = only(merged(before, changes), (name) => name !== key);
+      const mine = only(changes, (name) => name !== key);
+      const bytes = jsonBytes(value);
+      const problem = problemOf(others, bytes);
+      if (problem !== undefined) return problem;
+      if (standsInPlace(others, mine, bytes)) changes = { ...mine, state: { ...mine.state, [key]: value } };
+      else {
+        const at = valuePrefix(run, step.values.length + values.length);
+        values.push({ key, value });
+        changes = { ...mine, stored: { ...mine.stored, [key]: { stored: bytes, at } } };
+      }
+      return undefined;
+    },
+    done() {
+      step.values.push(...values);
+      run.stateChanges = { ...changes.state };
+      if (Object.keys(changes.stored).length > 0) run.storedChanges = { ...changes.stored };
+      else delete run.storedChanges;
+    },
+  };
+}
+
+function standsInPlace(others: SharedState, mine: SharedState, bytes: number): boolean {
+  const { inlineBytes, ridingBytes } = SESSION_STATE;
+  return bytes <= INLINE_VALUE_BYTES && jsonBytes(others.state) + bytes <= inlineBytes && jsonBytes(mine.state) + bytes <= ridingBytes;
 }
 
 function problemOf({ state, stored }: SharedState, bytes: number): string | undefined {

@@ -4,13 +4,13 @@ import type { MergedConstraints } from '../guard/constraints.ts';
 import { base32, callIdOf, stepOfCall } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { StepInputs } from '../ports/run-store.ts';
+import type { Kept } from '../trees/node.ts';
 import type { LoopDeps } from './deps.ts';
 import type { EVENT_TYPES } from './event.ts';
 import type { AgentFrame, Frame, OpenCall } from './frames.ts';
 import type { Message, PlacedMessage } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
-import type { KeyedValue } from './stored-value.ts';
 
 /** Messages of a tree that are read at most: a tree has 500 nodes. */
 const TREE_MESSAGES = 2_000;
@@ -31,7 +31,7 @@ export interface Step {
   /** Messages of this step, by frame. */
   readonly said: Map<string, Message[]>;
   /** Values too large for what names them: each is an item of its own. */
-  readonly values: KeyedValue[];
+  readonly values: Kept[];
   /** Leases to give back. */
   readonly giveBack: string[];
   /** Transcripts that have been read, by namespace. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { HandrailError } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { MessageWrite, RunStore, SessionKey } from '../ports/run-store.ts';
+import type { Kept } from '../trees/node.ts';
 import { messagePrefix } from './keys.ts';
 import type { Run } from './run.ts';
 
@@ -12,18 +13,13 @@ import type { Run } from './run.ts';
 export const storedValueSchema = z.object({ stored: z.int(), at: z.string() });
 export type StoredValue = z.infer<typeof storedValueSchema>;
 
-export interface KeyedValue {
-  readonly key: string;
-  readonly value: Json;
-}
-
 /** Where the `n`th value of a commit stands. No other commit's lies beside it, so reading it reads nothing else. */
 export function valuePrefix(run: Pick<Run, 'runSeq' | 'step' | 'attempt'>, n: number): string {
   return messagePrefix({ namespace: `value.${run.attempt}.${n}` }, run);
 }
 
 /** Values as they are written before the commit that names them. The keys hold the attempt: those of one that is lost are never read. */
-export function valueWrites(run: Pick<Run, 'runSeq' | 'step' | 'attempt'>, values: readonly KeyedValue[]): MessageWrite[] {
+export function valueWrites(run: Pick<Run, 'runSeq' | 'step' | 'attempt'>, values: readonly Kept[]): MessageWrite[] {
   return values.map(({ key, value }, n) => ({
     prefix: valuePrefix(run, n),
     prev: undefined,

@@ -1,9 +1,10 @@
 import { type Json, type JsonObject, jsonBytes } from '../json.ts';
 import type { MessageWrite } from '../ports/run-store.ts';
 import { resolveInputs } from '../trees/inputs.ts';
+import type { Kept } from '../trees/node.ts';
 import type { TreeSkill } from './deps.ts';
 import type { Frame, TreeFrame } from './frames.ts';
-import { type KeyedValue, valuePrefix, valueWrites } from './stored-value.ts';
+import { valuePrefix, valueWrites } from './stored-value.ts';
 import { standsInFrame } from './tree-board.ts';
 import { noUsage } from './usage.ts';
 
@@ -26,7 +27,7 @@ export function newTreeFrame(
  */
 export function startBoard(frame: TreeFrame, inputs: JsonObject, attempt: string): MessageWrite[] {
   const place = { runSeq: 0, step: 0, attempt };
-  const values: KeyedValue[] = [];
+  const values: Kept[] = [];
   for (const [key, value] of Object.entries(inputs)) {
     const bytes = jsonBytes(value);
     if (standsInFrame(frame, key, bytes)) frame.blackboard[key] = { value };

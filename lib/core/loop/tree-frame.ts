@@ -10,7 +10,7 @@ import { chooseSkills } from '../skills/select.ts';
 import type { Skill } from '../skills/skill.ts';
 import { tightened } from '../skills/tighten.ts';
 import { checkOutputs, checkValue } from '../trees/inputs.ts';
-import { failNode, type Next, tick } from '../trees/tick.ts';
+import { type Next, type Tick, type TickInput, tick } from '../trees/tick.ts';
 import type { TreeSkill } from './deps.ts';
 import { finishRun } from './finish.ts';
 import { stopAtLimit } from './frame-limits.ts';
@@ -20,7 +20,7 @@ import { callModel } from './llm.ts';
 import { APPROVE_NODE, type AssistantCall } from './message.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { recentTalk } from './recent-talk.ts';
-import { keepInSession } from './shared-state.ts';
+import { sessionKeeper } from './shared-state.ts';
 import { activeMs, emit, nextCallId, type Step, say, setPlan } from './step.ts';
 import { approvalPath, completeNode, noteAsked, readBoard, skillOf, writeBoard } from './tree-board.ts';
 import { noUsage } from './usage.ts';
@@ -31,23 +31,27 @@ import { noUsage } from './usage.ts';
  */
 export async function advanceTree(step: Step, frame: TreeFrame): Promise<void> {
   const board = await readBoard(step, frame);
-  const ticked = tick({
+  const ticked = await tickKeeping(step, {
     tree: skillOf(step, frame).tree,
     state: frame.state,
     blackboard: board,
     now: step.deps.clock.now(),
     activeMs: activeMs(step),
   });
-  const refused = await keepInSession(step, ticked.kept);
-  // Nothing of this tick has happened then, but that the node failed: whoever called ticks again.
-  if (refused) {
-    frame.state = failNode(frame.state, refused.path, refused.error);
-    return;
-  }
   frame.state = ticked.state;
   for (const [key, value] of Object.entries(ticked.blackboard)) if (board[key] !== value) writeBoard(step, frame, key, value);
   for (const { path, message } of ticked.warnings) emit(step, 'bt.skill.warning', { frame: frame.namespace, node: path, message });
   await carryOut(step, frame, ticked.next, ticked.blackboard);
+}
+
+/** A tick is pure, so it is done again where it turns out to keep something: what room the session has is read only then. */
+async function tickKeeping(step: Step, input: TickInput): Promise<Tick> {
+  const ticked = tick(input);
+  if (ticked.kept.length === 0) return ticked;
+  const keeper = await sessionKeeper(step);
+  const again = tick({ ...input, keep: keeper.keep });
+  keeper.done();
+  return again;
 }
 
 async function carryOut(step: Step, frame: TreeFrame, next: Next, board: Readonly<Record<string, Json>>): Promise<void> {

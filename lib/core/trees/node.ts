@@ -82,7 +82,6 @@ export type Ready =
 
 /** A value that a node keeps for later runs of the session. */
 export interface Kept {
-  readonly path: string;
   readonly key: string;
   readonly value: Json;
 }
@@ -115,8 +114,8 @@ export interface Walk {
   ask(ready: Extract<Ready, { kind: 'approval' | 'wait' }>): Verdict;
   /** Writes to the blackboard, or says why it cannot. */
   write(key: string, value: Json): string | undefined;
-  /** Also for later runs of the session. */
-  keep(kept: Kept): void;
+  /** Also for later runs of the session. Returns why it cannot be, or nothing. */
+  keep(kept: Kept): string | undefined;
   warn(place: Place, message: string): void;
   /** How many leaves are ready so far: a place to go back to. */
   mark(): number;

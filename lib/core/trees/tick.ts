@@ -35,6 +35,8 @@ export interface TickInput {
   readonly now: number;
   /** Active time of the run so far, ms. */
   readonly activeMs: number;
+  /** Why what a node keeps in the session has no room there; absent: it has. */
+  readonly keep?: (kept: Kept) => string | undefined;
 }
 
 export interface Tick {
@@ -42,7 +44,7 @@ export interface Tick {
   readonly state: TreeState;
   /** With what `set` nodes wrote. */
   readonly blackboard: Record<string, Json>;
-  /** What of it is also for later runs of the session, in order. */
+  /** What nodes wanted to keep for later runs of the session, in order. */
   readonly kept: readonly Kept[];
   readonly warnings: readonly { readonly path: string; readonly message: string }[];
 }
@@ -117,11 +119,6 @@ export function complete(
 
 function isHandedOut(node: { readonly type: string }): node is { readonly type: string; readonly output_key?: string } {
   return ['tool', 'llm', 'agent'].includes(node.type);
-}
-
-/** Records that a `set` node failed after all: what it was to keep does not fit. */
-export function failNode(state: TreeState, path: string, error: string): TreeState {
-  return { ...state, [path]: failedState(error) };
 }
 
 /** Records what a person decided about an approval node. An approval that expired is a rejection too. Throws INTERNAL for another node. */

@@ -11,6 +11,8 @@ interface WalkInput {
   readonly blackboard: Readonly<Record<string, Json>>;
   readonly now: number;
   readonly activeMs: number;
+  /** Whether what a node keeps in the session has room there; absent: it has. */
+  readonly keep?: ((kept: Kept) => string | undefined) | undefined;
   /** Only see how far things are: no condition is judged, nothing is set. */
   readonly looking?: boolean;
 }
@@ -22,6 +24,7 @@ export class TreeWalk implements Walk {
   readonly verdicts = new Map<string, Verdict>();
   readonly warnings: { readonly path: string; readonly message: string }[] = [];
   readonly kept: Kept[] = [];
+  readonly #keep: (kept: Kept) => string | undefined;
   readonly #looking: boolean;
   readonly #states: Map<string, NodeState>;
   /** A copy; the keys that nodes may write exclude `__proto__`, so none reaches for a prototype. */
@@ -30,7 +33,8 @@ export class TreeWalk implements Walk {
   #ready: Ready[] = [];
   #covers = 0;
 
-  constructor({ state, blackboard, now, activeMs, looking = false }: WalkInput) {
+  constructor({ state, blackboard, now, activeMs, keep = () => undefined, looking = false }: WalkInput) {
+    this.#keep = keep;
     this.now = now;
     this.activeMs = activeMs;
     this.#looking = looking;
@@ -135,8 +139,9 @@ export class TreeWalk implements Walk {
     return undefined;
   }
 
-  keep(kept: Kept): void {
+  keep(kept: Kept): string | undefined {
     this.kept.push(kept);
+    return this.#keep(kept);
   }
 
   warn({ path }: Place, message: string): void {

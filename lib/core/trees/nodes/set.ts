@@ -24,8 +24,7 @@ export const set: NodeDefinition<typeof fields> = {
         const rendered = renderValue(value, walk.blackboard);
         warnMissing(walk, place, rendered.missing);
         const problem = walk.write(key, rendered.value);
-        if (problem === undefined && session) walk.keep({ path: place.path, key, value: rendered.value });
-        return problem;
+        return problem === undefined && session ? walk.keep({ key, value: rendered.value }) : problem;
       } catch (error) {
         if (error instanceof HandrailError) return error.message;
         throw error;

@@ -120,6 +120,20 @@ describe('what a tree keeps in the session', () => {
     expect(error?.message).toContain('RESOURCE_EXHAUSTED: the session');
   });
 
+  it('that does not fit fails each attempt of a retry, and the retry comes to its end', async () => {
+    const again = {
+      type: 'retry',
+      attempts: 3,
+      child: sequence(set('tries', '{{tries}}x'), set('big', '{{doc}}'), set('more', '{{doc}}')),
+    };
+    const first = skill('first', set('held', '{{doc}}'));
+    const rig = rigWith([first, skill('again', sequence(set('tries', ''), again))]);
+    await tree(rig, 'first', { doc: 'x'.repeat(SESSION_STATE.bytes * 0.4) });
+    const run = await tree(rig, 'again', { doc: 'x'.repeat(SESSION_STATE.bytes * 0.3) });
+    expect(run).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('RESOURCE_EXHAUSTED: the session') } });
+    expect(await stateNow(rig, run)).toMatchObject({ tries: 'xxx' });
+  });
+
   it('of an attempt that was killed before its commit is nowhere; the next one keeps it whole', async () => {
     const rig = rigWith([KEEPS, TELLS]);
     const { runId } = await rig.start('begin', { sessionId: 's-1', tree: { skill: 'keeps', inputs: { doc: LARGE } } });

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { apiClient } from './api-client.ts';
 import { type CliProcess, hasPty, startCli, startOnTerminal } from './cli-process.ts';
 
 let directory: string;
@@ -97,6 +98,29 @@ test('for people, serve prints what to open and what to try', async () => {
   expect(server.text()).toMatch(/http:\/\/127\.0\.0\.1:\d+\/\?key=\S+[\s\S]*scripted\/demo[\s\S]*npx handrail run "/);
   server.child.kill('SIGTERM');
   expect((await server.ended).code).toBe(0);
+});
+
+test('the demo comes to its answer although the plug is pulled in the middle of a call', async () => {
+  const first = await serve();
+  const secretOf = async () => `Bearer ${JSON.parse(await readFile(join(directory, '.handrail', 'server.json'), 'utf8')).secret}`;
+  const before = apiClient({ url: first.facts.url, authorization: await secretOf() });
+  const runId = await before.start('Add up our sales');
+  await before.until('Python at work', async () =>
+    (await before.events(runId)).some(({ type, data }) => type === 'tool.call.started' && data.tool === 'execute_python')
+      ? true
+      : undefined,
+  );
+  first.server.child.kill('SIGKILL');
+  await first.server.ended;
+
+  const second = await serve();
+  const api = apiClient({ url: second.facts.url, authorization: await secretOf() });
+  const [approval] = await api.approvals(runId, 1);
+  expect(approval.arguments.content).toContain('**Total: 5,697.50**');
+  await api.call('POST', `/approvals/${approval.approvalId}`, { decision: 'approve' });
+  expect(await api.ended(runId)).toMatchObject({ status: 'succeeded', effects: { 'fs.write': 1 } });
+  const failed = (await api.events(runId)).filter(({ type }) => type === 'tool.call.failed');
+  expect(failed).toMatchObject([{ data: { tool: 'execute_python', error: { code: 'OUTCOME_UNKNOWN' } } }]);
 });
 
 test('serve says at once what the configuration leaves out and what in it has no effect', async () => {

@@ -5,13 +5,19 @@ import { type Json, jsonObjectSchema } from '../../core/json.ts';
 import type { Model, ModelReply, ModelRequest, PromptMessage } from '../../core/ports/model.ts';
 import type { ModelProvider } from './provider.ts';
 
+const callsSchema = z.array(
+  z.strictObject({ tool: z.string(), arguments: z.union([jsonObjectSchema, z.string()]).default({}), id: z.string().optional() }),
+);
+
 const turnSchema = z.strictObject({
   text: z.string().default(''),
-  calls: z
-    .array(z.strictObject({ tool: z.string(), arguments: z.union([jsonObjectSchema, z.string()]).default({}), id: z.string().optional() }))
-    .default([]),
+  calls: callsSchema.default([]),
   /** Texts that the results of the turn before must hold; anything else is an unexpected turn. */
   expect: z.array(z.string()).default([]),
+  /** The answer where `expect` does not hold; absent = the LLM fails. */
+  otherwise: z.string().optional(),
+  /** What is said before the next turn for as long as a result holds `when`; its calls are this turn's unless it has its own. */
+  recover: z.strictObject({ when: z.string().min(1), text: z.string(), calls: callsSchema.optional() }).optional(),
   /** The LLM fails with this message. */
   error: z.string().optional(),
   finish: z.enum(['stop', 'tool_calls', 'length', 'refusal', 'other']).optional(),
@@ -41,7 +47,8 @@ export interface ScriptedModel extends Model {
 
 /**
  * An LLM that says what a script says. It keeps no state between calls: which turn it is follows from the prompt, so it
- * plays the same on a laptop and in a Lambda. It fails on a turn that the script has not, or whose `expect` does not hold.
+ * plays the same on a laptop and in a Lambda. It fails on a turn that the script has not, or whose `expect` does not hold
+ * and that has no `otherwise`.
  * In texts and arguments `{{0}}` is the result of the first call of the turn before, `{{0.stdout}}` a field of it.
  */
 export function scriptedModel(script: Script, id = 'scripted/demo'): ScriptedModel {
@@ -50,12 +57,15 @@ export function scriptedModel(script: Script, id = 'scripted/demo'): ScriptedMod
   return {
     id,
     async generate(request: ModelRequest): Promise<ModelReply> {
-      const { said, task, results } = readPrompt(request.messages);
+      const { task, since } = readPrompt(request.messages);
       const scenario = scenarios.find(({ when }) => when === '*' || task.includes(when));
       if (!scenario) throw new Error(`the script has no scenario for: ${task.slice(0, 100)}`);
+      const { said, results, recovering } = placeIn(scenario.turns, since);
+      if (recovering) return replyOf(recovering, results, since.length);
       const turn = scenario.turns[said];
       if (!turn) throw new Error(`the scenario "${scenario.name}" has ${scenario.turns.length} turns and was asked for turn ${said + 1}`);
       const missing = turn.expect.find((text) => !results.some((result) => result.includes(text)));
+      if (missing !== undefined && turn.otherwise !== undefined) return replyOf({ text: turn.otherwise, calls: [] }, results, said);
       if (missing !== undefined)
         throw new Error(`turn ${said + 1} of "${scenario.name}" expects "${missing}" in: ${results.join(' | ').slice(0, 500)}`);
       played.set(scenario.name, Math.max(played.get(scenario.name) ?? 0, said + 1));
@@ -77,20 +87,33 @@ export const scripted: ModelProvider<'scripted'> = async (config, context) => {
   return scriptedModel(parsed.data, `scripted/${config.model}`);
 };
 
-/** How many times the LLM has spoken since the user did, what the user said, and the newest results. */
-function readPrompt(messages: readonly PromptMessage[]): { said: number; task: string; results: string[] } {
+/** What the user said, and what was said since. */
+function readPrompt(messages: readonly PromptMessage[]): { task: string; since: readonly PromptMessage[] } {
   const last = messages.findLastIndex((message) => message.role === 'user');
   const task = messages[last];
-  const since = messages.slice(last + 1);
-  const newest = since.findLast((message) => message.role === 'tool');
-  return {
-    said: since.filter((message) => message.role === 'assistant').length,
-    task: task?.role === 'user' ? task.text : '',
-    results: newest?.role === 'tool' ? newest.results.map((result) => result.text) : [],
-  };
+  return { task: task?.role === 'user' ? task.text : '', since: messages.slice(last + 1) };
 }
 
-function replyOf(turn: Turn, results: readonly string[], said: number): ModelReply {
+type Spoken = Pick<Turn, 'text' | 'calls'> & Partial<Turn>;
+
+/** Which turn is next and the newest results; `recovering`: what has to be said first. */
+function placeIn(turns: readonly Turn[], since: readonly PromptMessage[]) {
+  let said = 0;
+  let results: string[] = [];
+  const recovering = (): Spoken | undefined => {
+    const { recover, calls } = turns[said - 1] ?? {};
+    return recover && results.some((result) => result.includes(recover.when))
+      ? { text: recover.text, calls: recover.calls ?? calls ?? [] }
+      : undefined;
+  };
+  for (const message of since) {
+    if (message.role === 'assistant' && !recovering()) said++;
+    if (message.role === 'tool') results = message.results.map((result) => result.text);
+  }
+  return { said, results, recovering: recovering() };
+}
+
+function replyOf(turn: Spoken, results: readonly string[], said: number): ModelReply {
   const calls = turn.calls.map((call, index) => ({
     id: call.id ?? `t${said}_${index}`,
     name: call.tool,

@@ -8,7 +8,7 @@ import { suspensionIdsOf } from './export-run.ts';
 import { keyOf } from './keys.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
-import type { Session } from './session.ts';
+import { recentRunsOf, type Session } from './session.ts';
 
 const LOCK_ATTEMPTS = 5;
 const PAGE = 100;
@@ -33,7 +33,7 @@ export async function deleteSession(deps: DeleteSessionDeps, key: SessionKey): P
     if (await deps.files.erase(key)) return;
     throw new HandrailError('NOT_FOUND', `there is no session ${key.sessionId}`);
   }
-  for (const run of await runsOf(deps.runs, key)) await eraseRun(deps, run);
+  for (const run of await runsOf(deps.runs, session)) await eraseRun(deps, run);
   await deps.files.erase(key);
   await deps.runs.eraseSession(key);
 }
@@ -48,21 +48,29 @@ async function lock({ runs, clock, random }: DeleteSessionDeps, key: SessionKey)
       throw new HandrailError('SESSION_BUSY', `session ${key.sessionId} is busy with run ${holder.runId}: cancel it first`, {
         extra: { runId: holder.runId },
       });
-    const marked: Session = { ...session, deletingAt: clock.now(), activeRun: runIdFrom(random.bytes(20)) };
+    const marked: Session = {
+      ...session,
+      deletingAt: clock.now(),
+      recentRuns: recentRunsOf(session),
+      activeRun: runIdFrom(random.bytes(20)),
+    };
     if (await runs.swapSession(marked, session.activeRun)) return marked;
   }
   throw new HandrailError('SESSION_BUSY', `session ${key.sessionId} is being taken by runs; try again`);
 }
 
-async function runsOf(runs: RunStore, { tenant, sessionId }: SessionKey): Promise<Run[]> {
-  const found: Run[] = [];
+/** The list is a moment behind the table, so the youngest runs are looked for by the session itself. */
+async function runsOf(runs: RunStore, session: Session): Promise<Run[]> {
+  const { tenant, sessionId } = session;
+  const young = await Promise.all(recentRunsOf(session).map((runId) => runs.getRun({ tenant, runId })));
+  const found = new Map(young.filter((run) => run !== undefined).map((run) => [run.runId, run]));
   let cursor: string | undefined;
   do {
     const page = await runs.listRuns(tenant, { limit: PAGE, sessionId, ...(cursor === undefined ? {} : { cursor }) });
-    found.push(...page.items);
+    for (const run of page.items) found.set(run.runId, run);
     cursor = page.cursor;
   } while (cursor !== undefined);
-  return found;
+  return [...found.values()];
 }
 
 /** Suspensions first: they are found by the run's events. */

@@ -19,7 +19,7 @@ import { type Frame, MAIN } from './frames.ts';
 import { currentExecution, keyOf } from './keys.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
-import type { Session } from './session.ts';
+import { type Session, withRecentRun } from './session.ts';
 import { readState, stateOf } from './shared-state.ts';
 import { inputsOf, newTreeFrame, startBoard } from './tree-frame-start.ts';
 import { noUsage } from './usage.ts';
@@ -248,6 +248,7 @@ async function takeSession(deps: Pick<StartDeps, 'runs' | 'clock'>, run: Run): P
       sessionId: run.sessionId,
       createdAt: session?.createdAt ?? deps.clock.now(),
       activeRun: run.runId,
+      recentRuns: withRecentRun(session, run.runId),
       runSeq: (session?.runSeq ?? 0) + 1,
       head: holder?.frames[0]?.head ?? session?.head,
       ...shared(stateOf(session, holder)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deleteSession } from '../../../../lib/core/loop/delete-session.ts';
 import { exportRun, wonCommits } from '../../../../lib/core/loop/export-run.ts';
-import type { MessageWrite } from '../../../../lib/core/ports/run-store.ts';
+import type { MessageWrite, RunStore } from '../../../../lib/core/ports/run-store.ts';
 import { LoopRig } from '../../../support/loop-rig.ts';
 
 const write = (prefix: string, prev?: string): MessageWrite => ({ prefix, prev, messages: [{ role: 'user', text: prefix }] });
@@ -11,6 +11,13 @@ const look = { calls: [['look', { at: 'x' }]] } as const;
 const confirming = { constraints: { guard: { tool_policy: { look: 'confirm' } } } } as const;
 
 const approve = (rig: LoopRig, runId: string) => rig.decide([{ approvalId: `${runId}-1.c1-0`, decision: 'approve' }]);
+
+/** A run that asked a person and has ended. */
+async function finished(rig: LoopRig, sessionId: string): Promise<void> {
+  const { runId } = await rig.run('go', { sessionId });
+  await approve(rig, runId);
+  await rig.settle(runId);
+}
 
 /** Deletes as the API does; `erased` are the sessions whose files went. */
 function deleting(rig: LoopRig) {
@@ -83,6 +90,35 @@ describe('deleting a session', () => {
     expect([...state.messages.keys()]).toEqual(['t1#s-2']);
     expect([...state.events.keys()].filter((key) => key.includes(runId))).toEqual([]);
     expect([...state.suspensions.values()].map((suspension) => suspension.runId)).toEqual([other.runId]);
+  });
+
+  it.each([1, 3])('leaves none of its %i youngest runs, which the list does not show yet, also when it is repeated', async (count) => {
+    for (const broken of [undefined, 'readEvents', 'eraseRun']) {
+      const rig = new LoopRig({ turns: [look, 'done'], config: confirming });
+      await finished(rig, 's-1');
+      const old = new Set(rig.stores.state.runs.keys());
+      for (let n = 0; n < count; n++) await finished(rig, 's-1');
+      // The index of the list lags behind the table.
+      const listRuns: RunStore['listRuns'] = async (...query) => {
+        const page = await rig.stores.runs.listRuns(...query);
+        return { ...page, items: page.items.filter(({ tenant, runId }) => old.has(`${tenant}#${runId}`)) };
+      };
+      Object.assign(rig.deps, { runs: { ...rig.deps.runs, listRuns } });
+      let failed = false;
+      rig.faults = {
+        ...rig.faults,
+        before(operation) {
+          if (operation !== broken || failed) return;
+          failed = true;
+          throw new Error('gone');
+        },
+      };
+      const { run } = deleting(rig);
+      if (broken) await expect(run('s-1')).rejects.toThrow('gone');
+      await run('s-1');
+      const { sessions, runs, messages, suspensions, events } = rig.stores.state;
+      expect([sessions.size, runs.size, messages.size, suspensions.size, events.size], broken).toEqual([0, 0, 0, 0, 0]);
+    }
   });
 
   it('is refused while a run is active, and names it', async () => {

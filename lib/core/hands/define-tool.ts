@@ -36,15 +36,22 @@ export const toolDefinitionSchema = z.strictObject({
   aliases: z.array(toolNameSchema).default([]),
   /** Tools whose results it builds on: it runs in a later stage and is given them as `previousResults`. */
   after: z.array(toolNameSchema).default([]),
-  /** True when what comes back was written by strangers; the prompt marks it (design 6.2). */
+  /** What comes back, errors too, may be what strangers wrote; the prompt marks it (design 6.2). `defineTool` knows it by the tags. */
   untrusted: z.boolean().default(false),
 });
 export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
 export type ToolDefinitionInput = z.input<typeof toolDefinitionSchema>;
 
-/** A tool's definition, checked, with defaults filled in. Throws a ZodError that names the field. Seed 004 section 1.1. */
+/** Tags of tools that bring in what others wrote: files, memory and scripts may hold what was fetched before. */
+const BRINGS_IN = /\.read$|^net\.|^code\.exec$/;
+
+/**
+ * A tool's definition, checked, with defaults filled in; `untrusted` follows from the effect tags unless it is said. Throws a
+ * ZodError that names the field. Seed 004 section 1.1.
+ */
 export function defineTool(definition: ToolDefinitionInput): ToolDefinition {
-  return Object.freeze(toolDefinitionSchema.parse(definition));
+  const parsed = toolDefinitionSchema.parse(definition);
+  return Object.freeze({ ...parsed, untrusted: definition.untrusted ?? parsed.effectTags.some((tag) => BRINGS_IN.test(tag)) });
 }
 
 /** What the LLM is shown of a tool: no handler, no permissions (seed 004 section 1.4). */

@@ -27,7 +27,7 @@ async function think(step: Step, frame: AgentFrame): Promise<void> {
       return endAgent(step, frame, asked.text);
     case 'failed':
       return step.run.frames.length > 1
-        ? failedFrame(step, 'SERVICE_UNAVAILABLE', asked.message)
+        ? failedFrame(step, 'SERVICE_UNAVAILABLE', asked.message, frame.untrusted)
         : finishRun(step, { outcome: 'error', error: { code: 'SERVICE_UNAVAILABLE', message: asked.message } });
     case 'loop':
       return step.run.frames.length > 1
@@ -41,5 +41,5 @@ async function think(step: Step, frame: AgentFrame): Promise<void> {
 async function endAgent(step: Step, frame: AgentFrame, answer: string): Promise<void> {
   if (step.run.frames.length === 1) return finishRun(step, { outcome: 'completed', answer });
   const metadata = { toolName: frame.agent, duration: 0, truncated: false, timestamp: step.deps.clock.now() };
-  return endFrame(step, { success: true, data: answer, metadata });
+  return endFrame(step, { success: true, data: answer, metadata }, frame.untrusted ?? false);
 }

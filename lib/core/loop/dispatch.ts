@@ -12,7 +12,7 @@ import { pushFrame } from './frame-stack.ts';
 import type { Frame, OpenCall } from './frames.ts';
 import { currentPolicies } from './live-policies.ts';
 import type { PlacedMessage } from './message.ts';
-import { closeBatch, noteCall, observe, refuse } from './observe.ts';
+import { closeBatch, isUntrusted, noteCall, observe, refuse } from './observe.ts';
 import { stageCalls } from './output.ts';
 import { endWait, takePermits } from './permits.ts';
 import { recheckCalls } from './recheck.ts';
@@ -108,7 +108,7 @@ async function answerBuiltIns(step: Step, frame: Frame, asked: readonly OpenCall
     const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
     const result = await builtIn.answer(step, call, args);
     noteCall(frame, call, args, result);
-    observe(step, frame, call, result);
+    observe(step, frame, call, result, isUntrusted(step, call));
   }
 }
 

@@ -29,9 +29,9 @@ export function pushFrame(step: Step, frame: Frame): void {
 
 /**
  * Takes the top frame off; `result` is the observation of the call, or the outcome of the node, that opened it. Whatever
- * is still open in it is answered. On failure a snapshot for debugging stands in the event.
+ * is still open in it is answered. On failure a snapshot for debugging stands in the event. `untrusted`: as of `observe`.
  */
-export async function endFrame(step: Step, result: ToolResult): Promise<void> {
+export async function endFrame(step: Step, result: ToolResult, untrusted: boolean): Promise<void> {
   const frame = topFrame(step.run);
   for (const call of openCalls(frame))
     observe(step, frame, call, refuse(step, call, new HandrailError('CANCELLED', 'its frame ended; this call did not run')));
@@ -44,9 +44,9 @@ export async function endFrame(step: Step, result: ToolResult): Promise<void> {
     success: result.success,
     ...(result.success ? {} : { error: previewOf(result.error?.message ?? ''), snapshot: snapshotOf(frame) }),
   });
-  if (frame.path !== undefined && parent.kind === 'tree') completeNode(step, parent, frame.path, result);
+  if (frame.path !== undefined && parent.kind === 'tree') completeNode(step, parent, frame.path, result, untrusted);
   const call = openCalls(parent).find(({ callId }) => callId === frame.callId);
-  if (call) observe(step, parent, call, inResultBudget(result));
+  if (call) observe(step, parent, call, inResultBudget(result), untrusted);
   closeBatch(parent);
 }
 
@@ -58,11 +58,11 @@ function inResultBudget(result: ToolResult): ToolResult {
   return { ...result, data: text, metadata: { ...metadata, truncated: metadata.truncated || cut } };
 }
 
-/** Ends the top frame, which is not the root, with an error. */
-export async function failedFrame(step: Step, code: Code, message: string): Promise<void> {
+/** Ends the top frame, which is not the root, with an error. `untrusted`: the message is not, or not only, ours. */
+export async function failedFrame(step: Step, code: Code, message: string, untrusted = false): Promise<void> {
   const frame = topFrame(step.run);
   const name = frame.kind === 'tree' ? frame.skill : frame.agent;
-  await endFrame(step, refuse(step, { tool: name }, new HandrailError(code, message)));
+  await endFrame(step, refuse(step, { tool: name }, new HandrailError(code, message)), untrusted);
 }
 
 function snapshotOf(frame: Frame): string {

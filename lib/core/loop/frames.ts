@@ -61,14 +61,21 @@ const frameBase = {
   constraints: mergedConstraintsSchema.optional(),
   /** Key prefix of the messages of this frame's last commit; readers follow `prev` from here. */
   head: z.string().optional(),
+  /** It has read in this run what strangers wrote: what comes of it may repeat that. */
+  untrusted: z.boolean().optional(),
   batch: batchSchema.optional(),
 };
 
 /**
  * A value of a blackboard: in the frame where it is small, else the newest `value` message of the frame with its key, or where
- * `at` says: inputs of a run, which are there before the frame has any messages. `stored` is its size, bytes.
+ * `at` says: inputs of a run, which are there before the frame has any messages. `stored` is its size, bytes. `untrusted`: strangers
+ * wrote it, or some of it.
  */
-export const blackboardEntrySchema = z.union([z.object({ value: jsonSchema }), storedValueSchema.partial({ at: true })]);
+const untrustedValue = { untrusted: z.boolean().optional() };
+export const blackboardEntrySchema = z.union([
+  z.object({ value: jsonSchema, ...untrustedValue }),
+  storedValueSchema.partial({ at: true }).extend(untrustedValue),
+]);
 
 /** Who decides in a run. */
 export const frameSchema = z.discriminatedUnion('kind', [

@@ -26,7 +26,14 @@ export type AssistantCall = z.infer<typeof assistantCallSchema>;
  */
 export const messageSchema = z.discriminatedUnion('role', [
   z.object({ role: z.literal('user'), text: z.string() }),
-  z.object({ role: z.literal('assistant'), text: z.string(), calls: z.array(assistantCallSchema) }),
+  z.object({
+    role: z.literal('assistant'),
+    text: z.string(),
+    calls: z.array(assistantCallSchema),
+    /** No LLM said it: it is the result of a tree, with what strangers wrote in it. */
+    untrusted: z.boolean().optional(),
+  }),
+  /** `untrusted`: its text may be that of strangers; what we say ourselves of a call is not. */
   z.object({ role: z.literal('observation'), callId: callIdSchema, tool: z.string(), result: toolResultSchema, untrusted: z.boolean() }),
   /** A value of a tree's blackboard that is too large for the frame. */
   z.object({ role: z.literal('value'), key: z.string(), value: jsonSchema }),

@@ -19,16 +19,20 @@ export function refuse(step: Step, call: Pick<OpenCall, 'tool'>, error: Handrail
   return failureFrom(error, { toolName: call.tool, duration: 0, now: step.deps.clock.now() });
 }
 
-/** Gives a call its one observation: the transcript, the counts, the lease, the event (design 3.3). */
-export function observe(step: Step, frame: Frame, call: OpenCall, result: ToolResult): void {
+/**
+ * Gives a call its one observation: the transcript, the counts, the lease, the event (design 3.3). `untrusted`: the result,
+ * be it an error, holds what strangers wrote, or may; what is said here of a call that did not run never does.
+ */
+export function observe(step: Step, frame: Frame, call: OpenCall, result: ToolResult, untrusted = false): void {
   const definition = step.deps.registry.get(call.tool);
-  say(step, frame, { role: 'observation', callId: call.callId, tool: call.tool, result, untrusted: definition?.untrusted ?? true });
+  say(step, frame, { role: 'observation', callId: call.callId, tool: call.tool, result, untrusted });
+  if (untrusted) frame.untrusted = true;
   call.state = 'done';
   endWait(step, call, step.deps.clock.now());
   if (call.attempt !== undefined) step.giveBack.push(leaseKey(step.run.runId, call.callId, call.attempt));
   step.run.timings.toolMs += result.metadata.duration;
   if (result.success) for (const tag of definition?.effectTags ?? []) step.run.effects[tag] = (step.run.effects[tag] ?? 0) + 1;
-  if (frame.kind === 'tree') completeCall(step, frame, call, result);
+  if (frame.kind === 'tree') completeCall(step, frame, call, result, untrusted);
   const facts = { callId: call.callId, tool: call.tool, frame: frame.namespace, duration: result.metadata.duration };
   if (result.success) emit(step, 'tool.call.completed', { ...facts, result_preview: previewOf(result.data ?? '') });
   else
@@ -66,9 +70,12 @@ export async function observeResults(step: Step, answers: readonly Json[]): Prom
     countCall(step.run, call.category, result.metadata.duration, failure);
     const args = argumentsOf(await transcript(step), step.run.runSeq, call.callId);
     noteCall(frame, call, args, result);
-    observe(step, frame, call, result);
+    observe(step, frame, call, result, isUntrusted(step, call));
   }
 }
+
+/** What a tool brings back. Of one that a deployment took away nobody knows. */
+export const isUntrusted = (step: Step, { tool }: Pick<OpenCall, 'tool'>): boolean => step.deps.registry.get(tool)?.untrusted ?? true;
 
 /** `failure`: what the catchers of the Act map made of a Lambda that failed. */
 function readAnswer(step: Step, call: OpenCall, answer: Json | undefined): { result: ToolResult; failure?: CallFailure['error'] } {

@@ -1,7 +1,8 @@
-import { HandrailError } from '../errors.ts';
+import { CODES, HandrailError } from '../errors.ts';
 import type { PreviousResult } from '../hands/call.ts';
 import type { ToolResult } from '../hands/result.ts';
 import type { JsonObject } from '../json.ts';
+import { fenced } from '../outside.ts';
 import type { Message, PlacedMessage } from './message.ts';
 
 /** The observation of a call that never got one. The prompt may not show a call without (design 3.3). */
@@ -16,6 +17,8 @@ export type Turn =
       kind: 'assistant';
       runSeq: number;
       text: string;
+      /** `text` is the result of a tree that was the root of its run, and holds what strangers wrote. */
+      untrusted: boolean;
       calls: {
         call: MessageOf<'assistant'>['calls'][number];
         observation: MessageOf<'observation'> | undefined;
@@ -44,7 +47,7 @@ export function toTurns(messages: readonly PlacedMessage[]): Turn[] {
           open.set(key, entry);
           return [entry];
         });
-        turns.push({ kind: 'assistant', runSeq, text: message.text, calls });
+        turns.push({ kind: 'assistant', runSeq, text: message.text, untrusted: message.untrusted ?? false, calls });
         break;
       }
       case 'observation': {
@@ -88,13 +91,24 @@ export function resultsOf(messages: readonly PlacedMessage[], runSeq: number, ca
   return callIds.flatMap((callId) => results.get(callId) ?? []);
 }
 
-/** What the LLM reads of a result: the data, or the error with its code and advice. */
-export function observationText(result: ToolResult): string {
-  if (!result.error) return result.data ?? '';
-  const lines = [
-    `${result.error.code}: ${result.error.message}`,
-    ...(result.error.suggestions ?? []).map((suggestion) => `- ${suggestion}`),
-  ];
-  if (result.data) lines.push(result.data);
-  return lines.join('\n');
+/** What the LLM reads of a call. Of an error only its code and our own advice are not a tool's words. */
+export function markedText({ tool, result, untrusted }: MessageOf<'observation'>): string {
+  if (!untrusted) return observationText(result);
+  const source = `tool="${tool}"`;
+  if (!result.error) return fenced(result.data ?? '', source);
+  const { code, suggestions = [] } = result.error;
+  const { advice } = CODES[code];
+  const theirs = { ...result.error, suggestions: suggestions.filter((suggestion) => suggestion !== advice) };
+  const ours = suggestions.includes(advice) ? [`- ${advice}`] : [];
+  return [`${code}:`, fenced(linesOf(theirs, result.data).join('\n'), source), ...ours].join('\n');
+}
+
+/** The data, or the error with its code and advice. */
+export function observationText({ data, error }: ToolResult): string {
+  if (!error) return data ?? '';
+  return linesOf({ ...error, message: `${error.code}: ${error.message}` }, data).join('\n');
+}
+
+function linesOf({ message, suggestions = [] }: NonNullable<ToolResult['error']>, data: string | undefined): string[] {
+  return [message, ...suggestions.map((suggestion) => `- ${suggestion}`), ...(data ? [data] : [])];
 }

@@ -29,6 +29,11 @@ export async function readBoard(step: Step, frame: TreeFrame): Promise<Record<st
   );
 }
 
+/** Keys of values that strangers wrote, or some part of. */
+export function untrustedKeys({ blackboard }: TreeFrame): ReadonlySet<string> {
+  return new Set(Object.entries(blackboard).flatMap(([key, { untrusted }]) => (untrusted ? [key] : [])));
+}
+
 function inlineBytes(frame: TreeFrame, except: string): number {
   return Object.entries(frame.blackboard).reduce(
     (sum, [key, entry]) => (key === except || 'stored' in entry ? sum : sum + jsonBytes(entry.value)),
@@ -42,7 +47,7 @@ export function standsInFrame(frame: TreeFrame, key: string, bytes: number): boo
 }
 
 /** Sets a value. Over 4 KiB, or where many small ones are already, it becomes a message; beyond 1 MB in all the node fails: HandrailError RESOURCE_EXHAUSTED. */
-export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Json): void {
+export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Json, untrusted: boolean): void {
   const bytes = jsonBytes(value);
   const others = Object.entries(frame.blackboard).reduce(
     (sum, [name, entry]) => (name === key ? sum : sum + ('stored' in entry ? entry.stored : jsonBytes(entry.value))),
@@ -53,10 +58,11 @@ export function writeBoard(step: Step, frame: TreeFrame, key: string, value: Jso
       'RESOURCE_EXHAUSTED',
       `the blackboard would hold over ${BLACKBOARD_BYTES} bytes with "${key}" (${bytes} bytes)`,
     );
-  if (standsInFrame(frame, key, bytes)) frame.blackboard[key] = { value };
+  const mark = untrusted ? { untrusted } : {};
+  if (standsInFrame(frame, key, bytes)) frame.blackboard[key] = { value, ...mark };
   else {
     say(step, frame, { role: 'value', key, value });
-    frame.blackboard[key] = { stored: bytes };
+    frame.blackboard[key] = { stored: bytes, ...mark };
   }
 }
 
@@ -77,7 +83,7 @@ export function isAskedUnder(step: Step, frame: TreeFrame, path: string): boolea
 }
 
 /** Takes the result of a call of the tree's batch. */
-export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, result: ToolResult): void {
+export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, result: ToolResult, untrusted: boolean): void {
   // A tree that a deployment took away cannot go on, but its run must still be able to end.
   if (call.path === undefined || !step.deps.trees?.has(frame.skill)) return;
   if (call.tool === APPROVE_NODE)
@@ -88,11 +94,12 @@ export function completeCall(step: Step, frame: TreeFrame, call: OpenCall, resul
       phaseOf(call.path),
       result.success ? 'approved' : 'rejected',
     );
-  else completeNode(step, frame, call.path, result);
+  else completeNode(step, frame, call.path, result, untrusted);
 }
 
-/** Records what a tool, LLM or agent node came to, and its value on the blackboard. */
-export function completeNode(step: Step, frame: TreeFrame, path: string, result: ToolResult): void {
+/** Records what a tool, LLM or agent node came to, and its value on the blackboard. `untrusted`: as of `observe`. */
+export function completeNode(step: Step, frame: TreeFrame, path: string, result: ToolResult, untrusted: boolean): void {
+  if (untrusted) frame.untrusted = true;
   const tree = treeOf(step, frame);
   const value = valueIn(result.data);
   const error = result.error ? `${result.error.code}: ${result.error.message}` : undefined;
@@ -114,7 +121,7 @@ export function completeNode(step: Step, frame: TreeFrame, path: string, result:
   });
   if (!result.success || done.outputKey === undefined) return;
   try {
-    writeBoard(step, frame, done.outputKey, value);
+    writeBoard(step, frame, done.outputKey, value, untrusted);
   } catch (thrown) {
     if (!(thrown instanceof HandrailError)) throw thrown;
     frame.state = complete(tree, frame.state, path, { status: 'failure', error: `${thrown.code}: ${thrown.message}` }).state;

@@ -22,7 +22,7 @@ import { closeBatch, observe, refuse } from './observe.ts';
 import { recentTalk } from './recent-talk.ts';
 import { sessionKeeper } from './shared-state.ts';
 import { activeMs, emit, nextCallId, type Step, say, setPlan } from './step.ts';
-import { approvalPath, completeNode, noteAsked, readBoard, skillOf, writeBoard } from './tree-board.ts';
+import { approvalPath, completeNode, noteAsked, readBoard, skillOf, untrustedKeys, writeBoard } from './tree-board.ts';
 import { noUsage } from './usage.ts';
 
 /**
@@ -35,11 +35,13 @@ export async function advanceTree(step: Step, frame: TreeFrame): Promise<void> {
     tree: skillOf(step, frame).tree,
     state: frame.state,
     blackboard: board,
+    untrusted: untrustedKeys(frame),
     now: step.deps.clock.now(),
     activeMs: activeMs(step),
   });
   frame.state = ticked.state;
-  for (const [key, value] of Object.entries(ticked.blackboard)) if (board[key] !== value) writeBoard(step, frame, key, value);
+  for (const [key, value] of Object.entries(ticked.blackboard))
+    if (board[key] !== value) writeBoard(step, frame, key, value, ticked.untrusted.has(key));
   for (const { path, message } of ticked.warnings) emit(step, 'bt.skill.warning', { frame: frame.namespace, node: path, message });
   await carryOut(step, frame, ticked.next, ticked.blackboard);
 }
@@ -161,7 +163,11 @@ function askPeople(step: Step, frame: TreeFrame, items: Extract<Next, { kind: 'a
 
 const JSON_ONLY = 'Answer with one JSON value and nothing else. It must fit this JSON Schema:';
 
-async function askNode(step: Step, frame: TreeFrame, { path, prompt, system, schema }: Extract<Next, { kind: 'llm' }>): Promise<void> {
+async function askNode(
+  step: Step,
+  frame: TreeFrame,
+  { path, prompt, system, schema, untrusted }: Extract<Next, { kind: 'llm' }>,
+): Promise<void> {
   if (await stopAtLimit(step)) return;
   const agent = step.deps.config.agents[step.run.agent];
   if (!agent) throw new HandrailError('INTERNAL', `the configuration no longer has the agent "${step.run.agent}"`);
@@ -179,16 +185,12 @@ async function askNode(step: Step, frame: TreeFrame, { path, prompt, system, sch
     error: { code, message, recoverable: false },
     metadata,
   });
-  if ('failed' in called) return completeNode(step, frame, path, failed('SERVICE_UNAVAILABLE', called.failed));
+  const end = (result: ToolResult): void => completeNode(step, frame, path, result, untrusted);
+  if ('failed' in called) return end(failed('SERVICE_UNAVAILABLE', called.failed));
   const text = called.reply.text.trim();
-  if (schema === undefined) return completeNode(step, frame, path, { success: true, data: JSON.stringify(text), metadata });
+  if (schema === undefined) return end({ success: true, data: JSON.stringify(text), metadata });
   const checked = checkJson(text, schema);
-  completeNode(
-    step,
-    frame,
-    path,
-    checked.ok ? { success: true, data: JSON.stringify(checked.value), metadata } : failed('INVALID_OUTPUT', checked.message),
-  );
+  end(checked.ok ? { success: true, data: JSON.stringify(checked.value), metadata } : failed('INVALID_OUTPUT', checked.message));
 }
 
 function checkJson(text: string, schema: JsonObject): { ok: true; value: Json } | { ok: false; message: string } {
@@ -207,17 +209,18 @@ function checkJson(text: string, schema: JsonObject): { ok: true; value: Json } 
 async function pushAgent(
   step: Step,
   frame: TreeFrame,
-  { path, node, task, seedMessages }: Extract<Next, { kind: 'agent' }>,
+  { path, node, task, seedMessages, untrusted }: Extract<Next, { kind: 'agent' }>,
 ): Promise<void> {
   const name = node.agent ?? step.run.agent;
   const fail = (message: string): void =>
-    completeNode(step, frame, path, refuse(step, { tool: name }, new HandrailError('RESOURCE_EXHAUSTED', message)));
+    completeNode(step, frame, path, refuse(step, { tool: name }, new HandrailError('RESOURCE_EXHAUSTED', message)), false);
   if (!Object.hasOwn(step.deps.config.agents, name)) return fail(`there is no agent "${name}"`);
   if (!mayPush(step)) return fail('frames may not be nested deeper');
   const chosen = skillsOfChild(step, name, node.skills ?? []);
   if (chosen instanceof HandrailError) return fail(chosen.message);
   const layers = [node.constraints ?? {}, ...ownConstraints(step, name), ...chosen.map((skill) => skill.constraints)];
   const constraints = layers.reduce(tightened, frame.constraints ?? step.run.constraints);
+  const talk = await recentTalk(step, node.history_limit ?? constraints.history_limit);
   const child: AgentFrame = {
     kind: 'agent',
     namespace: namespaceOf(name, path, nextCallId(step)),
@@ -230,10 +233,10 @@ async function pushAgent(
     repeats: [],
     constraints,
     ...(chosen.length > 0 ? { skills: chosen.map((skill) => skill.name) } : {}),
+    ...(untrusted || talk?.untrusted ? { untrusted: true } : {}),
   };
   pushFrame(step, child);
-  const talk = await recentTalk(step, node.history_limit ?? constraints.history_limit);
-  for (const text of talk) say(step, child, { role: 'user', text });
+  if (talk) say(step, child, { role: 'user', text: talk.text });
   for (const { role, content } of seedMessages)
     say(step, child, role === 'user' ? { role, text: content } : { role, text: content, calls: [] });
   say(step, child, { role: 'user', text: task });
@@ -263,18 +266,16 @@ async function endTree(
 ): Promise<void> {
   const skill = skillOf(step, frame);
   const result = Object.hasOwn(board, skill.resultKey) ? (board[skill.resultKey] ?? null) : null;
+  const untrusted = untrustedKeys(frame).has(skill.resultKey);
   const error = treeError(skill, done, result);
   if (step.run.frames.length > 1) {
-    if (error) return failedFrame(step, error.code, error.message);
-    return endFrame(step, {
-      success: true,
-      data: textOf(result),
-      metadata: { toolName: skill.name, duration: 0, truncated: false, timestamp: step.deps.clock.now() },
-    });
+    if (error) return failedFrame(step, error.code, error.message, frame.untrusted);
+    const metadata = { toolName: skill.name, duration: 0, truncated: false, timestamp: step.deps.clock.now() };
+    return endFrame(step, { success: true, data: textOf(result), metadata }, untrusted);
   }
   if (error) return finishRun(step, { outcome: 'error', error: { code: error.code, message: error.message } });
   const answer = textOf(result);
-  say(step, frame, { role: 'assistant', text: answer, calls: [] });
+  say(step, frame, { role: 'assistant', text: answer, calls: [], ...(untrusted ? { untrusted } : {}) });
   return finishRun(step, { outcome: 'completed', answer });
 }
 

@@ -40,6 +40,8 @@ export interface LlmRequest {
   readonly system?: string;
   readonly schema?: JsonObject;
   readonly outputKey?: string;
+  /** Strangers wrote some of it, marked as such: the answer may repeat that. */
+  readonly untrusted: boolean;
 }
 
 /** What an `agent` node says about the frame it opens; the keys are those of the tree file. */
@@ -57,6 +59,8 @@ export interface AgentRequest {
   readonly node: AgentSettings;
   readonly task: string;
   readonly seedMessages: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  /** As of an LLM call. */
+  readonly untrusted: boolean;
 }
 
 export type ApprovalPhase = 'before' | 'after';
@@ -93,6 +97,8 @@ export interface Walk {
   /** Active time of the run, ms. */
   readonly activeMs: number;
   readonly blackboard: Readonly<Record<string, Json>>;
+  /** Keys of the blackboard that strangers wrote, or some part of. */
+  readonly untrusted: ReadonlySet<string>;
   visit(place: Place): Verdict;
   /** The same under an approval that was given. */
   visitCovered(place: Place): Verdict;
@@ -113,7 +119,7 @@ export interface Walk {
   /** Asks for something that is not the result of a leaf. */
   ask(ready: Extract<Ready, { kind: 'approval' | 'wait' }>): Verdict;
   /** Writes to the blackboard, or says why it cannot. */
-  write(key: string, value: Json): string | undefined;
+  write(key: string, value: Json, untrusted: boolean): string | undefined;
   /** Also for later runs of the session. Returns why it cannot be, or nothing. */
   keep(kept: Kept): string | undefined;
   warn(place: Place, message: string): void;

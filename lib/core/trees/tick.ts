@@ -31,6 +31,8 @@ export interface TickInput {
   readonly tree: Tree;
   readonly state: TreeState;
   readonly blackboard: Readonly<Record<string, Json>>;
+  /** Keys of the blackboard that strangers wrote, or some part of. */
+  readonly untrusted?: ReadonlySet<string>;
   /** ms since 1970. */
   readonly now: number;
   /** Active time of the run so far, ms. */
@@ -46,6 +48,7 @@ export interface Tick {
   readonly blackboard: Record<string, Json>;
   /** What nodes wanted to keep for later runs of the session, in order. */
   readonly kept: readonly Kept[];
+  readonly untrusted: ReadonlySet<string>;
   readonly warnings: readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -62,7 +65,8 @@ export function tick({ tree, ...input }: TickInput): Tick {
     if (verdict.status === 'running') next = handOut(walk);
     else next = { kind: 'done', status: verdict.status, ...(verdict.status === 'failure' ? { error: verdict.error } : {}) };
   }
-  return { next, state: walk.state, blackboard: { ...walk.blackboard }, kept: walk.kept, warnings: walk.warnings };
+  const { state, kept, untrusted, warnings } = walk;
+  return { next, state, blackboard: { ...walk.blackboard }, kept, untrusted, warnings };
 }
 
 /** Undefined when a leaf failed at being handed out: the tree goes on from there. */

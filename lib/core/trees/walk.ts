@@ -9,6 +9,7 @@ import type { NodeState, TreeState } from './state.ts';
 interface WalkInput {
   readonly state: TreeState;
   readonly blackboard: Readonly<Record<string, Json>>;
+  readonly untrusted?: ReadonlySet<string>;
   readonly now: number;
   readonly activeMs: number;
   /** Whether what a node keeps in the session has room there; absent: it has. */
@@ -29,17 +30,19 @@ export class TreeWalk implements Walk {
   readonly #states: Map<string, NodeState>;
   /** A copy; the keys that nodes may write exclude `__proto__`, so none reaches for a prototype. */
   readonly #blackboard: Record<string, Json>;
+  readonly #untrusted: Set<string>;
   #blackboardBytes: number | undefined;
   #ready: Ready[] = [];
   #covers = 0;
 
-  constructor({ state, blackboard, now, activeMs, keep = () => undefined, looking = false }: WalkInput) {
+  constructor({ state, blackboard, untrusted = new Set(), now, activeMs, keep = () => undefined, looking = false }: WalkInput) {
     this.#keep = keep;
     this.now = now;
     this.activeMs = activeMs;
     this.#looking = looking;
     this.#states = new Map(Object.entries(state));
     this.#blackboard = { ...blackboard };
+    this.#untrusted = new Set(untrusted);
   }
 
   /** Goes through the tree anew; what was noted and written before stays. */
@@ -51,6 +54,10 @@ export class TreeWalk implements Walk {
 
   get blackboard(): Readonly<Record<string, Json>> {
     return this.#blackboard;
+  }
+
+  get untrusted(): ReadonlySet<string> {
+    return this.#untrusted;
   }
 
   get state(): TreeState {
@@ -128,7 +135,7 @@ export class TreeWalk implements Walk {
     return RUNNING;
   }
 
-  write(key: string, value: Json): string | undefined {
+  write(key: string, value: Json, untrusted: boolean): string | undefined {
     const before = Object.hasOwn(this.#blackboard, key) ? this.#blackboard[key] : undefined;
     this.#blackboardBytes ??= jsonBytes(this.#blackboard);
     const bytes = this.#blackboardBytes + entryBytes(key, value) - (before === undefined ? 0 : entryBytes(key, before));
@@ -136,6 +143,8 @@ export class TreeWalk implements Walk {
       return `RESOURCE_EXHAUSTED: the blackboard holds at most ${BLACKBOARD_BYTES} bytes, with "${key}" it would be ${bytes}`;
     this.#blackboardBytes = bytes;
     this.#blackboard[key] = value;
+    if (untrusted) this.#untrusted.add(key);
+    else this.#untrusted.delete(key);
     return undefined;
   }
 

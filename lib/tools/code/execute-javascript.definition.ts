@@ -18,6 +18,4 @@ export const executeJavaScriptDefinition = defineTool({
   timeoutMs: 30_000,
   effectTags: ['code.exec'],
   aliases: ['javascript', 'run_javascript'],
-  // It shows what lies in files, which strangers may have written.
-  untrusted: true,
 });

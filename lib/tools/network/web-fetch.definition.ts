@@ -32,5 +32,4 @@ export const webFetchDefinition = defineTool({
   effectTags: ['net.read'],
   aliases: ['fetch', 'fetch_url', 'http_get'],
   after: ['web_search'],
-  untrusted: true,
 });

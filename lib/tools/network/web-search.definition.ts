@@ -24,5 +24,4 @@ export const webSearchDefinition = defineTool({
   idempotent: true,
   effectTags: ['net.read'],
   aliases: ['search', 'search_web'],
-  untrusted: true,
 });

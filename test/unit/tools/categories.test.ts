@@ -20,6 +20,10 @@ describe.each(tools.map((tool) => [tool.name, tool] as const))('%s', (name, tool
     for (const [argument, schema] of Object.entries(properties ?? {})) expect(schema, argument).toHaveProperty('description');
   });
 
+  test('is marked for the model where what it brings back may be what strangers wrote', () => {
+    expect(tool.untrusted).toBe(!['write_file', 'memory_write'].includes(name));
+  });
+
   test('has a handler', () => {
     expect(allHandlers.get(name)).toBeTypeOf('function');
   });

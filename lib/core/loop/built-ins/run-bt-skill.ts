@@ -57,7 +57,7 @@ export const runBtSkill: BuiltIn = {
       constraints: tightened(constraintsOf(step.run, topFrame(step.run)), skill.constraints ?? {}),
     });
     try {
-      for (const [key, value] of Object.entries(resolved.inputs)) writeBoard(step, frame, key, value);
+      for (const { key, value, untrusted } of resolved.inputs) writeBoard(step, frame, key, value, untrusted);
     } catch (error) {
       if (error instanceof HandrailError) return fail(error);
       throw error;

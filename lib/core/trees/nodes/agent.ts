@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { constraintsSchema } from '../../guard/constraints.ts';
-import { renderText, writeKeySchema } from '../blackboard.ts';
+import { renderPrompt, writeKeySchema } from '../blackboard.ts';
 import type { NodeDefinition } from '../node.ts';
 import { nameField, templateField, warnMissing } from './fields.ts';
 
@@ -36,10 +36,11 @@ export const agent: NodeDefinition<typeof fields> = {
       kind: 'agent',
       place,
       handOut() {
-        const task = renderText(node.task, walk.blackboard);
-        const seeds = (node.seed_messages ?? []).map(({ role, content }) => ({ role, ...renderText(content, walk.blackboard) }));
+        const task = renderPrompt(node.task, walk);
+        const seeds = (node.seed_messages ?? []).map(({ role, content }) => ({ role, ...renderPrompt(content, walk) }));
         warnMissing(walk, place, [...task.missing, ...seeds.flatMap(({ missing }) => missing)]);
-        return { path, node, task: task.value, seedMessages: seeds.map(({ role, value }) => ({ role, content: value })) };
+        const untrusted = [task, ...seeds].some((rendered) => rendered.untrusted);
+        return { path, node, task: task.value, seedMessages: seeds.map(({ role, value }) => ({ role, content: value })), untrusted };
       },
     });
   },

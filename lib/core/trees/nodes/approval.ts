@@ -45,7 +45,7 @@ export const approval: NodeDefinition<typeof fields> = {
 function ask(place: At, walk: Walk, phase: ApprovalPhase, childStatus?: 'success' | 'failure'): Verdict {
   const { attempt = 1 } = walk.own(place);
   const fill = (template: string, limit: number): string => {
-    const { value, missing } = renderCut(template, walk.blackboard, limit);
+    const { value, missing } = renderCut(template, walk, limit);
     warnMissing(walk, place, missing);
     return value;
   };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { valueValidatorOf } from '../../hands/schema.ts';
 import type { JsonObject } from '../../json.ts';
-import { renderText, writeKeySchema } from '../blackboard.ts';
+import { renderPrompt, renderSystem, writeKeySchema } from '../blackboard.ts';
 import type { NodeDefinition } from '../node.ts';
 import { jsonObjectField, nameField, templateField, warnMissing } from './fields.ts';
 
@@ -27,13 +27,14 @@ export const llm: NodeDefinition<typeof fields> = {
       kind: 'llm',
       place,
       handOut() {
-        const prompt = renderText(node.prompt, walk.blackboard);
-        const system = node.system === undefined ? undefined : renderText(node.system, walk.blackboard);
+        const system = node.system === undefined ? undefined : renderSystem(node.system, walk);
+        const prompt = renderPrompt(node.prompt, walk, system?.moved);
         warnMissing(walk, place, [...prompt.missing, ...(system?.missing ?? [])]);
         return {
           path,
           prompt: prompt.value,
           outputKey: node.output_key,
+          untrusted: prompt.untrusted,
           ...(system === undefined ? {} : { system: system.value }),
           ...(node.schema === undefined ? {} : { schema: node.schema }),
         };

@@ -21,9 +21,9 @@ export const set: NodeDefinition<typeof fields> = {
     const { key, value, session } = place.node;
     return walk.once(place, () => {
       try {
-        const rendered = renderValue(value, walk.blackboard);
+        const rendered = renderValue(value, walk);
         warnMissing(walk, place, rendered.missing);
-        const problem = walk.write(key, rendered.value);
+        const problem = walk.write(key, rendered.value, rendered.untrusted);
         return problem === undefined && session ? walk.keep({ key, value: rendered.value }) : problem;
       } catch (error) {
         if (error instanceof HandrailError) return error.message;

@@ -66,6 +66,7 @@ describe('llm node', () => {
       system: 'Be brief.',
       prompt: 'Sum up {\n  "ok": true\n}: first',
       outputKey: 'summary',
+      untrusted: false,
     });
     expect(steps.succeed('sum', 'fine').next()).toEqual({ kind: 'done', status: 'success' });
     expect(steps.blackboard['summary']).toBe('fine');
@@ -120,6 +121,7 @@ describe('agent node', () => {
       node,
       task: 'Fix it',
       seedMessages: [{ role: 'user', content: 'About it' }],
+      untrusted: false,
     });
     expect(steps.fail('fix', 'RESOURCE_EXHAUSTED').next()).toMatchObject({ kind: 'done', status: 'failure', error: { path: 'fix' } });
   });

@@ -1,6 +1,7 @@
 import { HandrailError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Logger } from '../core/ports/logger.ts';
+import { maskSecrets } from '../core/preview.ts';
 import { visible } from './display-text.ts';
 import type { Screen } from './screen.ts';
 
@@ -12,7 +13,7 @@ export function screenLogger(screen: Screen, level: LogLevel): Logger {
   const log = (at: LogLevel, message: string, fields: { [key: string]: Json } = {}): void => {
     if (LOG_LEVELS.indexOf(at) < LOG_LEVELS.indexOf(level)) return;
     const facts = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-    screen.line(visible([new Date().toISOString(), at.toUpperCase(), message, ...facts].join(' ')));
+    screen.line(visible(maskSecrets([new Date().toISOString(), at.toUpperCase(), message, ...facts].join(' '))));
   };
   return {
     debug: (message, fields) => log('debug', message, fields),

@@ -20,6 +20,7 @@ export function observation(): Observation {
 
 function fromEnvironment(): Observation {
   const { functionPrefix, logLevel, logText } = readEnvironment(['functionPrefix', 'logLevel', 'logText'], process.env);
+  if (logText !== 'on') silence(console);
   return createObservation({
     deployment: functionPrefix,
     level: levelSchema.parse(logLevel),
@@ -29,6 +30,16 @@ function fromEnvironment(): Observation {
     trace: () => /Root=([^;]+)/.exec(traceHeader() ?? '')?.[1],
   });
 }
+
+/**
+ * Lambda's runtime writes every error that leaves a handler to the console, its message too, and what is to be retried leaves it
+ * so, with what a tool said. A handler skill may write there as well. Lines of ours do not go by it.
+ */
+export function silence(target: Pick<Console, (typeof METHODS)[number]>): void {
+  for (const method of METHODS) target[method] = () => undefined;
+}
+
+const METHODS = ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const;
 
 const contextSchema = z.object({ tenant: tenantSchema, runId: runIdSchema, step: z.int().optional() });
 const callSchema = contextSchema.extend({ sessionId: sessionIdSchema, callId: callIdSchema });

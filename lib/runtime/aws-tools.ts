@@ -39,6 +39,7 @@ export function toolLambda<Needs extends Partial<ToolServices>>(
       ...keeper(await made(), category),
       clock,
       logger: observation().logger,
+      logText: observation().text,
       startTimer,
     }),
   );
@@ -71,9 +72,10 @@ export function skillLambda(tool: HandlerSkill['tool'], module: unknown): Lambda
     const workspaces = wants.read || wants.write ? (await workspaceServices()).workspaces : undefined;
     return new Map([[tool.name, inProcessHandler(tool, handler, skillMeans({ tool }, workspaces))]]);
   });
-  return observed(async (event) =>
-    runCall(event, { handlers: await made(), services: {}, clock, logger: observation().logger, startTimer }),
-  );
+  return observed(async (event) => {
+    const { logger, text: logText } = observation();
+    return runCall(event, { handlers: await made(), services: {}, clock, logger, logText, startTimer });
+  });
 }
 
 export async function workspaceServices(): Promise<Pick<ToolServices, 'workspaces'>> {

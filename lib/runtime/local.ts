@@ -209,7 +209,9 @@ function createEngine(options: LocalOptions, services: LocalServices, skills: Lo
     handlers: {
       reason: (event) => reason(deps(), event),
       suspend: (event) => suspend(deps(), suspendEventSchema.parse(event)),
-      tool: (_functionName, call, signal) => runCall(call, { handlers, services, clock, logger, signal, startTimer, keepWhole }),
+      // The log of a laptop is its user's own screen.
+      tool: (_functionName, call, signal) =>
+        runCall(call, { handlers, services, clock, logger, logText: true, signal, startTimer, keepWhole }),
     },
     ...options.engine,
     onClosed: (execution) => {

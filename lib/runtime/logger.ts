@@ -1,25 +1,39 @@
+import { errorFacts } from '../core/error-facts.ts';
+import { HandrailError } from '../core/errors.ts';
 import type { Json } from '../core/json.ts';
 import type { Logger } from '../core/ports/logger.ts';
+import { maskJson } from '../core/preview.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LEVELS)[number];
 
 type Fields = { readonly [key: string]: Json };
 
-/** One JSON object a line. Arguments and results of tools never come here. `always`: fields of every line, as of that moment. */
-export function jsonLogger(level: LogLevel, write: (line: string) => void, now: () => number, always: () => Fields = () => ({})): Logger {
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** Log what every error says. */
+  readonly text: boolean;
+  /** Takes a line without its end. */
+  write(line: string): void;
+  /** ms since 1970. */
+  now(): number;
+  /** Fields of every line, as of that moment. */
+  always(): Fields;
+}
+
+/** One JSON object a line, secrets masked. Arguments and results of tools never come here. */
+export function jsonLogger({ level, text, write, now, always }: LoggerOptions): Logger {
   const log = (at: Exclude<LogLevel, 'silent'>, message: string, fields: Fields = {}, error?: unknown): void => {
     if (LEVELS.indexOf(at) < LEVELS.indexOf(level)) return;
-    write(
-      JSON.stringify({
-        level: at,
-        time: new Date(now()).toISOString(),
-        message,
-        ...always(),
-        ...fields,
-        ...(error === undefined ? {} : { error: errorFields(error) }),
-      }),
-    );
+    const line: { [key: string]: Json } = {
+      level: at,
+      time: new Date(now()).toISOString(),
+      message,
+      ...always(),
+      ...fields,
+      ...(error === undefined ? {} : { error: errorFields(error, text) }),
+    };
+    write(JSON.stringify(maskJson(line)));
   };
   return {
     debug: (message, fields) => log('debug', message, fields),
@@ -29,14 +43,22 @@ export function jsonLogger(level: LogLevel, write: (line: string) => void, now: 
   };
 }
 
-function errorFields(error: unknown): Json {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+function errorFields(error: unknown, text: boolean): Json {
+  const { cause } = error instanceof Error ? error : {};
   return {
-    name: error.name,
-    message: error.message,
-    ...code,
-    stack: error.stack ?? '',
-    ...(error.cause === undefined ? {} : { cause: errorFields(error.cause) }),
+    ...errorFacts(error),
+    ...(text || isOfServices(error) ? { message: error instanceof Error ? error.message : String(error) } : {}),
+    ...(cause === undefined ? {} : { cause: errorFields(cause, text) }),
   };
+}
+
+/** An error of ours, of AWS, of the system, or of a program's own fault: these speak of services and code, others may quote a text. */
+function isOfServices(error: unknown): boolean {
+  return (
+    error instanceof HandrailError ||
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    (error instanceof Error && ('$metadata' in error || 'syscall' in error))
+  );
 }

@@ -14,7 +14,7 @@ export interface ObservationOptions {
   /** Name of the deployment, a dimension of every metric. */
   readonly deployment: string;
   readonly level: LogLevel;
-  /** Log previews of arguments, results and answers. */
+  /** Log previews of arguments, results and answers, and what tools write and errors say. */
   readonly text: boolean;
   /** Takes a line without its end. */
   write(line: string): void;
@@ -27,6 +27,8 @@ export interface ObservationOptions {
 /** What one function tells of what it does: lines that carry run, session, tenant and step, and metrics in lines. */
 export interface Observation {
   readonly logger: Logger;
+  /** Text is switched on. */
+  readonly text: boolean;
   /** Forgets the run of the invocation before. A Lambda environment serves one at a time. */
   begin(fields?: Readonly<Record<string, string | number>>): void;
   runs(store: RunStore): RunStore;
@@ -40,7 +42,7 @@ export function createObservation(options: ObservationOptions): Observation {
     const trace = options.trace();
     return trace === undefined ? about : { ...about, trace };
   };
-  const logger = jsonLogger(options.level, options.write, options.now, always);
+  const logger = jsonLogger({ ...options, always });
   const measured = (measures: readonly Measure[]): void => {
     if (measures.length === 0) return;
     const { deployment } = options;
@@ -59,6 +61,7 @@ export function createObservation(options: ObservationOptions): Observation {
   };
   return {
     logger,
+    text: options.text,
     begin: (fields = {}) => {
       about = fields;
     },

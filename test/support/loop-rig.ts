@@ -87,6 +87,8 @@ export class LoopRig {
   readonly states: string[] = [];
   readonly executions = new Map<string, State>();
   faults: Faults = NO_FAULTS;
+  /** As a deployment's `logText`. */
+  logText = false;
   readonly #handlers: ReadonlyMap<string, ToolHandler>;
   #tokens = 0;
 
@@ -227,7 +229,8 @@ export class LoopRig {
           handlers: this.#handlers,
           services: {},
           clock: this.clock,
-          logger: silentLogger,
+          logger: this.deps.logger,
+          logText: this.logText,
           startTimer: () => () => undefined,
         });
         this.faults.lost('tool');

@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import { withoutMessage } from '../error-facts.ts';
 import { type Code, codes, HandrailError, isRetryable } from '../errors.ts';
 import { callIdSchema } from '../ids.ts';
 import { jsonBytes } from '../json.ts';
 import { ARGUMENTS_BYTES, ESCAPED_ERROR_BYTES, RETRY, STATE_DATA_BYTES } from '../limits.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Logger } from '../ports/logger.ts';
+import { type Logger, withoutText } from '../ports/logger.ts';
 import { type Call, type CallFailure, type CallResult, callSchema } from './call.ts';
 import type { ToolContext, ToolHandler, ToolOutput, ToolServices } from './category.ts';
 import { failure, failureFrom, processResult, type ResultFacts, shownWhole, type ToolResult } from './result.ts';
@@ -17,6 +18,8 @@ export interface CallDeps {
   readonly services: Partial<ToolServices>;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
+  /** What handlers log and throw is logged with its text. Absent: without, since it may repeat arguments and results. */
+  readonly logText?: boolean;
   /** Calls back once after `ms`, unless the function it returns is called first. */
   startTimer(ms: number, callback: () => void): () => void;
   /** Keeps what is too long for a result among the session's files: its path there. Absent where a call has no files. */
@@ -48,7 +51,10 @@ export async function runCall(input: unknown, deps: CallDeps): Promise<CallResul
     const code = result.error?.code ?? 'UNHANDLED';
     deps.logger.warn('call failed', { callId: call.callId, runId: call.runId, tool: call.tool, code });
     if (code === 'UNHANDLED')
-      deps.logger.error('a tool failed in a way it did not foresee', error, { callId: call.callId, tool: call.tool });
+      deps.logger.error('a tool failed in a way it did not foresee', deps.logText ? error : withoutMessage(error), {
+        callId: call.callId,
+        tool: call.tool,
+      });
     if (call.idempotent && call.maxRetries > 0 && isRetryable(code)) throw retryError(call.maxRetries, code, result.error?.message ?? '');
     if (code !== 'TIMEOUT' || call.idempotent) return { callId: call.callId, result };
     return { callId: call.callId, result: failure('OUTCOME_UNKNOWN', `outcome unknown: ${result.error?.message}`, factsOf(call.tool)) };
@@ -136,7 +142,7 @@ function contextOf(call: Call, deps: CallDeps, signal: AbortSignal): ToolContext
     signal,
     timeoutMs,
     previousResults: call.previousResults ?? [],
-    logger: deps.logger,
+    logger: deps.logText ? deps.logger : withoutText(deps.logger),
     keepWhole: (text) => keepWhole(text, call, deps),
     now: () => deps.clock.now(),
   };

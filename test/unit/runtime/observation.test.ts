@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { HandrailError } from '../../../lib/core/errors.ts';
+import type { ToolContext } from '../../../lib/core/hands/category.ts';
+import type { Logger } from '../../../lib/core/ports/logger.ts';
+import { silence } from '../../../lib/runtime/aws-observation.ts';
 import { createObservation } from '../../../lib/runtime/observation.ts';
 import { LoopRig, type RigOptions } from '../../support/loop-rig.ts';
 
 const SECRET = 'the-password-is-swordfish';
-const lineSchema = z.looseObject({ message: z.string().optional(), run: z.string().optional(), step: z.int().optional() });
+const KEY = `sk-${'a1B2'.repeat(6)}`;
+const lineSchema = z.looseObject({
+  level: z.string().optional(),
+  message: z.string().optional(),
+  run: z.string().optional(),
+  step: z.int().optional(),
+});
 
 /** A rig whose stores are observed as in Lambda; what it wrote. */
 function observedRig(options: RigOptions, text = false): { rig: LoopRig; lines: () => z.infer<typeof lineSchema>[]; raw: string[] } {
@@ -18,8 +28,27 @@ function observedRig(options: RigOptions, text = false): { rig: LoopRig; lines: 
     now: () => rig.clock.now(),
     trace: () => '1-2-3',
   });
+  rig.logText = observation.text;
   Object.assign(rig.deps, { runs: observation.runs(rig.deps.runs), guard: observation.guard(rig.deps.guard), logger: observation.logger });
   return { rig, raw, lines: () => raw.map((line) => lineSchema.parse(JSON.parse(line))) };
+}
+
+/** An observation without a run; what it wrote. */
+function alone(text = false) {
+  const raw: string[] = [];
+  const write = (line: string) => raw.push(line);
+  const observation = createObservation({ deployment: 'ours', level: 'info', text, write, now: () => 0, trace: () => undefined });
+  return { ...observation, raw, lines: () => raw.map((line) => lineSchema.parse(JSON.parse(line))) };
+}
+
+function raise(thrown: unknown): never {
+  throw thrown;
+}
+
+function write(logger: Logger): string {
+  logger.info(`about ${SECRET}`, { url: SECRET });
+  logger.error('failed', new Error(SECRET), { [SECRET]: 1 });
+  return 'done';
 }
 
 /** Sums of a metric by the value that it is split by. */
@@ -67,6 +96,50 @@ describe('what a function tells of a run', () => {
     expect(open.raw.filter((line) => line.includes(SECRET))).not.toEqual([]);
   });
 
+  it.each<[string, (context: ToolContext) => string]>([
+    ['throws an error', () => raise(new Error(`cannot parse ${SECRET}`))],
+    ['throws an error of several lines', () => raise(new Error(`cannot parse\n    at ${SECRET} (x.js:1:1)`))],
+    ['throws one of another kind', () => raise(new TypeError(SECRET))],
+    ['throws one of ours', () => raise(new HandrailError('UNHANDLED', SECRET))],
+    ['throws one whose name and code are text', () => raise(Object.assign(new Error('x'), { name: `a ${SECRET}`, code: SECRET }))],
+    ['throws one with a cause', () => raise(new Error('it failed', { cause: new Error(SECRET) }))],
+    ['throws what is no error', () => raise(SECRET)],
+    ['reads what is no JSON', () => JSON.parse(SECRET)],
+    ['writes lines of its own', ({ logger }) => write(logger)],
+  ])('holds no text of a tool that %s', async (_what, handle) => {
+    const options: RigOptions = {
+      turns: [{ calls: [['look', { secret: SECRET }]] }, 'done'],
+      tools: [{ definition: { name: 'look' }, handle: (_args, context) => handle(context) }],
+    };
+    const silent = observedRig(options);
+    await silent.rig.run();
+    expect(silent.raw.filter((line) => line.includes('the-pass'))).toEqual([]);
+    expect(silent.lines().filter(({ level }) => level === 'error')).toHaveLength(1);
+    const open = observedRig(options, true);
+    await open.rig.run();
+    expect(open.raw.filter((line) => line.includes('the-pass'))).not.toEqual([]);
+  });
+
+  it('says where an error was thrown, and what the errors of services say', () => {
+    const { logger, lines, raw } = alone();
+    logger.error('a', new SyntaxError(`"${SECRET}" is not valid JSON`));
+    logger.error('b', Object.assign(new Error('not authorized to perform: dynamodb:PutItem'), { $metadata: {} }));
+    logger.error('c', new HandrailError('INTERNAL', 'the plan has no call c1-0', { cause: new Error(SECRET) }));
+    expect(raw.join()).not.toContain(SECRET);
+    expect(lines()[0]?.['error']).toMatchObject({ name: 'SyntaxError', stack: expect.stringMatching(/^ +at .*observation\.test\.ts/) });
+    expect(lines()[1]?.['error']).toMatchObject({ message: 'not authorized to perform: dynamodb:PutItem' });
+    expect(lines()[2]?.['error']).toMatchObject({ code: 'INTERNAL', message: 'the plan has no call c1-0', cause: { name: 'Error' } });
+  });
+
+  it('never holds what looks like a secret, whatever is switched on', () => {
+    const { logger, raw } = alone(true);
+    logger.info(`took ${KEY}`, { key: KEY, deep: { password: 'hunter2hunter2' } });
+    logger.error('it failed', new Error(`401: ${KEY}`, { cause: new Error(KEY) }));
+    expect(raw).toHaveLength(2);
+    expect(raw.join()).not.toContain(KEY);
+    expect(raw.join()).not.toContain('hunter2');
+  });
+
   it('counts each run, model call and tool call once, by outcome and code', async () => {
     const { rig, lines } = observedRig(talking);
     await rig.run();
@@ -97,16 +170,18 @@ describe('what a function tells of a run', () => {
     expect(Object.keys(sums(lines(), 'GuardDecisions', 'Decision'))).toEqual(['PENDING', 'ALLOW']);
   });
 
+  it('leaves nothing to write to the console, where the runtime of Lambda puts errors with their text', () => {
+    const written: unknown[] = [];
+    const write = (...said: unknown[]) => void written.push(said);
+    const target = { trace: write, debug: write, info: write, log: write, warn: write, error: write };
+    silence(target);
+    target.error('Invoke Error', SECRET);
+    target.log(SECRET);
+    expect(written).toEqual([]);
+  });
+
   it('forgets the run when another invocation begins', () => {
-    const raw: string[] = [];
-    const { logger, begin } = createObservation({
-      deployment: 'ours',
-      level: 'info',
-      text: false,
-      write: (line) => raw.push(line),
-      now: () => 0,
-      trace: () => undefined,
-    });
+    const { logger, begin, raw } = alone();
     begin({ run: 'r-1', tenant: 't1' });
     logger.warn('first');
     begin();

@@ -2,11 +2,12 @@ import { choicesOf } from '../core/guard/approvals/decide.ts';
 import { readArguments } from '../core/hands/arguments.ts';
 import type { ToolDefinition } from '../core/hands/define-tool.ts';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
-import { MASK, maskJson } from '../core/preview.ts';
+import { maskJson } from '../core/preview.ts';
 import { parseJson } from './body.ts';
 import { editable } from './pages/shown.ts';
 import { HttpError } from './problem.ts';
 import type { DecisionRequest } from './services.ts';
+import { unmask } from './unmask.ts';
 import type { ApprovalView } from './views/approval-view.ts';
 
 /** Where a person's input is wrong. `callId` undefined: the whole. */
@@ -127,7 +128,7 @@ function editedArguments(form: ApprovalForm, approval: ApprovalView, tools: read
   const wrong = (message: string) => new Wrong({ callId, field: 'arguments', message });
   const edited = readEdited(form.text('arguments', callId) ?? '', wrong);
   if (!isJsonObject(edited)) throw wrong('The arguments are one JSON object: { "name": value, … }.');
-  const unmasked = unmask(edited, maskJson(approval.arguments), approval.arguments, wrong);
+  const unmasked = unmask(edited, approval.arguments, wrong);
   if (!isJsonObject(unmasked)) throw wrong('The arguments are one JSON object.');
   const definition = tools.find(({ name }) => name === tool);
   if (definition === undefined) return unmasked;
@@ -153,21 +154,4 @@ function whereIn(complaint: string): string {
   const what = complaint.replace(/ in JSON at position.*$/s, '').replace(/ is not valid JSON$/, '');
   const words = `${what.charAt(0).toLowerCase()}${what.slice(1)}`;
   return place ? `${words}, at line ${place[1]}, column ${place[2]}` : words;
-}
-
-/** Texts that were left masked get their secret back; a mask that was moved or written is nobody's secret. */
-function unmask(edited: Json, masked: Json | undefined, original: Json | undefined, wrong: (message: string) => Error): Json {
-  if (typeof edited === 'string') {
-    if (edited === masked && typeof original === 'string') return original;
-    if (edited.includes(MASK) && typeof masked === 'string' && masked.includes(MASK))
-      throw wrong(`${MASK} stands for a secret that is not shown. Leave that text as it was, or write all of it.`);
-    return edited;
-  }
-  if (Array.isArray(edited)) {
-    const [maskedItems, items] = [Array.isArray(masked) ? masked : [], Array.isArray(original) ? original : []];
-    return edited.map((item, index) => unmask(item, maskedItems[index], items[index], wrong));
-  }
-  if (!isJsonObject(edited)) return edited;
-  const at = (value: Json | undefined, key: string) => (isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
-  return Object.fromEntries(Object.entries(edited).map(([key, item]) => [key, unmask(item, at(masked, key), at(original, key), wrong)]));
 }

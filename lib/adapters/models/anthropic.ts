@@ -17,6 +17,7 @@ export const anthropic: ModelProvider<'anthropic'> = async (config, context) => 
     id: `anthropic/${config.model}`,
     maxOutputTokens: config.max_output_tokens,
     temperature: config.temperature,
+    apiKey,
     historyAsText: true,
     clock: context.clock,
     random: context.random,

@@ -8,6 +8,7 @@ import {
 import { jsonObjectSchema } from '../../core/json.ts';
 import type { Clock, Random } from '../../core/ports/clock.ts';
 import type { Model, ModelReply, ModelRequest, PromptMessage } from '../../core/ports/model.ts';
+import { MASK, maskSecrets } from '../../core/preview.ts';
 
 const RETRIES = 4;
 const FIRST_PAUSE_MS = 1_000;
@@ -18,6 +19,8 @@ export interface LanguageModelOptions {
   readonly id: string;
   readonly maxOutputTokens: number;
   readonly temperature: number | undefined;
+  /** Of the provider; never in what its errors say, whatever it looks like. */
+  readonly apiKey?: string | undefined;
   /** The provider cannot forbid tools while the history holds calls: with `toolChoice: none` it is sent as text. */
   readonly historyAsText: boolean;
   readonly clock: Clock;
@@ -38,7 +41,8 @@ export function fromLanguageModel(languageModel: LanguageModelV3, options: Langu
         try {
           return toReply(await languageModel.doGenerate(callOptions));
         } catch (error) {
-          if (attempt >= RETRIES || request.signal.aborted || !APICallError.isInstance(error) || !error.isRetryable) throw described(error);
+          if (attempt >= RETRIES || request.signal.aborted || !APICallError.isInstance(error) || !error.isRetryable)
+            throw described(error, options.apiKey);
           await options.clock.sleep(pauseMs(error, attempt, options.random));
         }
       }
@@ -46,12 +50,14 @@ export function fromLanguageModel(languageModel: LanguageModelV3, options: Langu
   };
 }
 
-/** An error whose message says what the provider said, not only its status. */
-function described(error: unknown): unknown {
-  if (!APICallError.isInstance(error) || !error.responseBody || error.responseBody.includes(error.message)) return error;
-  return new Error(`${error.statusCode ?? ''} ${error.message}: ${error.responseBody.slice(0, DETAIL_CHARACTERS)}`.trim(), {
-    cause: error,
-  });
+/** An error whose message says what the provider said, not only its status, and never the key, which some repeat. */
+function described(error: unknown, apiKey: string | undefined): unknown {
+  if (!APICallError.isInstance(error)) return error;
+  const { message, responseBody = '', statusCode = '' } = error;
+  const hidden = (text: string): string => maskSecrets(apiKey ? text.replaceAll(apiKey, MASK) : text);
+  const isTold = responseBody === '' || responseBody.includes(message);
+  const said = isTold ? hidden(message) : `${statusCode} ${hidden(message)}: ${hidden(responseBody).slice(0, DETAIL_CHARACTERS)}`.trim();
+  return said === message ? error : new Error(said, { cause: error });
 }
 
 /** Stands for "not reported" in a field that a provider's client demands. */

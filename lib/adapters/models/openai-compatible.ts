@@ -10,6 +10,7 @@ export const openaiCompatible: ModelProvider<'openai-compatible'> = async (confi
     id: `openai-compatible/${config.model}`,
     maxOutputTokens: config.max_output_tokens,
     temperature: config.temperature,
+    apiKey,
     historyAsText: false,
     clock: context.clock,
     random: context.random,

@@ -8,7 +8,8 @@ import type { Principal } from '../principal.ts';
 import { defineRoute, notFound } from '../route.ts';
 import { schemaNames } from '../schema-names.ts';
 import type { ApiServices, DecisionRequest } from '../services.ts';
-import { type ApprovalView, approvalViewSchema, approvalViews } from '../views/approval-view.ts';
+import { unmask } from '../unmask.ts';
+import { type ApprovalView, approvalViewSchema, approvalViews, maskedApproval } from '../views/approval-view.ts';
 
 const approvalParams = z.strictObject({ approvalId: approvalIdSchema });
 const reason = z.string().max(4000).optional();
@@ -63,7 +64,8 @@ export const listApprovals = defineRoute({
     const approvals = found.items
       .filter((suspension) => suspension.tenant === principal.tenant)
       .flatMap((suspension) => approvalViews(suspension, services.clock.now()))
-      .filter((approval) => status === 'all' || approval.status === status);
+      .filter((approval) => status === 'all' || approval.status === status)
+      .map(maskedApproval);
     return { approvals, ...(found.cursor === undefined ? {} : { cursor: found.cursor }) };
   },
 });
@@ -76,7 +78,7 @@ export const getApproval = defineRoute({
   access: 'read',
   params: approvalParams,
   answer: { status: 200, description: 'The approval', schema: approvalViewSchema },
-  handle: ({ principal, params }, services) => ownApproval(principal, params.approvalId, services),
+  handle: async ({ principal, params }, services) => maskedApproval(await ownApproval(principal, params.approvalId, services)),
 });
 
 export const decideApproval = defineRoute({
@@ -90,9 +92,10 @@ export const decideApproval = defineRoute({
   answer: { status: 200, description: 'As it stands now; the same decision again changes nothing', schema: approvalViewSchema },
   errors: decideErrors,
   async handle({ principal, params, body }, services) {
-    await ownApproval(principal, params.approvalId, services);
-    await services.decide({ ...callerOf(principal), decisions: [{ approvalId: params.approvalId, ...body }] });
-    return ownApproval(principal, params.approvalId, services);
+    const { approvalId } = params;
+    const asked = await ownApproval(principal, approvalId, services);
+    await services.decide({ ...callerOf(principal), decisions: [unmasked({ approvalId, ...body }, asked)] });
+    return maskedApproval(await ownApproval(principal, approvalId, services));
   },
 });
 
@@ -108,13 +111,22 @@ export const decideApprovals = defineRoute({
   async handle({ principal, body: { decisions } }, services) {
     const ids = decisions.map(({ approvalId }) => approvalId);
     // Every approval must be the caller's before any is decided, so that an answer tells nothing of others' ids.
-    await ownApprovals(principal, ids, services);
-    const refused = await decideEach(principal, decisions, services);
-    return { approvals: await ownApprovals(principal, ids, services), refused };
+    const asked = await ownApprovals(principal, ids, services);
+    const whole = decisions.map((decision, index) => unmasked(decision, asked[index]));
+    const refused = await decideEach(principal, whole, services);
+    return { approvals: (await ownApprovals(principal, ids, services)).map(maskedApproval), refused };
   },
 });
 
 const callerOf = ({ tenant, principal }: Principal) => ({ tenant, principal, how: 'api' });
+
+/** An edit was made of arguments whose secrets were masked. */
+function unmasked(decision: DecisionRequest, asked: ApprovalView | undefined): DecisionRequest {
+  if (asked === undefined || !('arguments' in decision) || decision.arguments === undefined) return decision;
+  const wrong = (message: string) => new HandrailError('BAD_REQUEST', message, { field: 'arguments' });
+  return { ...decision, arguments: jsonObjectSchema.parse(unmask(decision.arguments, asked.arguments, wrong)) };
+}
+
 type Refused = z.infer<typeof refusedSchema>;
 
 /** A refusal in one suspension does not keep the decisions of another from being taken. */

@@ -7,7 +7,7 @@ import type { Principal } from '../principal.ts';
 import { defineRoute, notFound } from '../route.ts';
 import { schemaNames } from '../schema-names.ts';
 import type { ApiServices } from '../services.ts';
-import { approvalViews } from '../views/approval-view.ts';
+import { approvalViews, maskedApproval } from '../views/approval-view.ts';
 import { runBrief, runBriefSchema, runSummary, runSummarySchema, runView, runViewSchema, shownStatuses } from '../views/run-view.ts';
 
 export const runParams = z.strictObject({ runId: runIdSchema });
@@ -97,7 +97,9 @@ export async function ownRun(principal: Principal, runId: string, services: ApiS
 async function openApprovals(run: Run, services: ApiServices) {
   if (run.plan?.next !== 'suspend' || run.status !== 'waiting') return [];
   const suspension = await services.guard.getSuspension(run.plan.suspensionId);
-  return suspension === undefined || suspension.tenant !== run.tenant ? [] : approvalViews(suspension, services.clock.now());
+  return suspension === undefined || suspension.tenant !== run.tenant
+    ? []
+    : approvalViews(suspension, services.clock.now()).map(maskedApproval);
 }
 
 /** For ports whose optional fields may not be present and undefined. */

@@ -1,6 +1,7 @@
 import { type Code, HandrailError } from '../errors.ts';
 import { cutText } from '../hands/text.ts';
 import { ANSWER_BYTES } from '../limits.ts';
+import { maskSecrets } from '../preview.ts';
 import type { OpenCall } from './frames.ts';
 import { closeBatch, observe, refuse } from './observe.ts';
 import { OUTCOMES, type Outcome } from './run.ts';
@@ -31,7 +32,7 @@ export async function finishRun(step: Step, ending: Ending): Promise<void> {
   run.status = OUTCOMES[ending.outcome];
   run.outcome = ending.outcome;
   if (answer !== undefined) run.answer = cutText(answer.toWellFormed(), ANSWER_BYTES, ANSWER_CUT).text;
-  if (ending.error) run.error = { ...ending.error, message: ending.error.message.toWellFormed() };
+  if (ending.error) run.error = { ...ending.error, message: maskSecrets(ending.error.message).toWellFormed() };
   run.endedAt = step.deps.clock.now();
   setPlan(step, { next: 'finish' });
   emit(step, 'run.finished', { status: run.status, outcome: ending.outcome, ...(ending.error ? { error: { ...ending.error } } : {}) });

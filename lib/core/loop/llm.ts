@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../config.ts';
 import type { ModelReply, ModelRequest } from '../ports/model.ts';
+import { maskSecrets } from '../preview.ts';
 import { emit, type Step, topFrame } from './step.ts';
 import { addUsage, type Usage } from './usage.ts';
 
@@ -40,7 +41,8 @@ export async function callModel(step: Step, agent: AgentConfig, request: Omit<Mo
     });
     return { reply };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    // A provider may repeat the key, and what it was sent. Masked before it is cut: half a secret is none that is known.
+    const message = maskSecrets(error instanceof Error ? error.message : String(error));
     run.timings.modelMs += deps.clock.now() - began;
     emit(step, 'llm.call.failed', { model: modelId, iteration, frame: namespace, error: message.slice(0, 500) });
     return { failed: `the model ${modelId} failed: ${message.slice(0, 1000)}` };

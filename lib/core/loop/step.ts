@@ -4,6 +4,7 @@ import type { MergedConstraints } from '../guard/constraints.ts';
 import { base32, callIdOf, stepOfCall } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { StepInputs } from '../ports/run-store.ts';
+import { maskJson } from '../preview.ts';
 import type { Kept } from '../trees/node.ts';
 import type { LoopDeps } from './deps.ts';
 import type { EVENT_TYPES } from './event.ts';
@@ -98,8 +99,9 @@ export function say(step: Step, frame: Frame, message: Message): void {
   else step.said.set(frame.namespace, [message]);
 }
 
+/** Adds to the event log. Whoever may read a run reads it, so no secret stands in it; texts that are cut are masked before. */
 export function emit(step: Step, type: (typeof EVENT_TYPES)[number], data: JsonObject): void {
-  step.run.events.push({ type, at: step.deps.clock.now(), data });
+  step.run.events.push({ type, at: step.deps.clock.now(), data: maskJson(data) });
 }
 
 /** The transcript of a frame, by default the top one: what was stored, and what this step has said. Read once. */

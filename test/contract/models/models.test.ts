@@ -154,6 +154,15 @@ describe.each(wires)('$name', (wire) => {
     expect(requests).toHaveLength(1);
   });
 
+  it('throws without the key that the provider repeats', async () => {
+    const message = 'Incorrect key provided: test-key';
+    const { model } = await modelOf(wire, [{ status: 401, body: { error: { type: 'authentication_error', message }, message } }]);
+    const thrown = await model.generate(question).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ message: expect.stringContaining('Incorrect key provided') });
+    // Bedrock has no key but signatures.
+    if (wire.name !== 'bedrock') expect(String(thrown)).not.toContain('test-key');
+  });
+
   it('throws when the response breaks off in the middle', async () => {
     const { model } = await modelOf(
       wire,

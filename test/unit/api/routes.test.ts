@@ -244,6 +244,33 @@ describe('approvals', () => {
     expect((await call('GET', '/approvals?status=all')).json.approvals).toHaveLength(2);
   });
 
+  test('show no secret, and an edit that leaves one masked runs with it', async () => {
+    const key = `sk-${'a1B2'.repeat(6)}`;
+    const run = fakeRun(1, { status: 'waiting', plan: { next: 'suspend', suspensionId: `${fakeRun(1).runId}-3` } });
+    const asked = { path: 'report.md', content: `key: ${key}`, password: 'hunter2' };
+    fixture.services.store.runs = [run];
+    fixture.services.store.suspensions = [fakeSuspension(run, ['write_file', 'write_file'], { arguments: asked })];
+    const [first, second] = [`${run.runId}-3.c3-0`, `${run.runId}-3.c3-1`];
+    const shown = { path: 'report.md', content: 'key: ***', password: '***' };
+
+    expect((await call('GET', `/approvals/${first}`)).json.arguments).toEqual(shown);
+    expect((await call('GET', '/approvals')).json.approvals[0].arguments).toEqual(shown);
+    expect((await call('GET', `/runs/${run.runId}`)).json.approvals[0].arguments).toEqual(shown);
+
+    const edited = { ...shown, path: 'other.md' };
+    const partly = await call('POST', `/approvals/${first}`, { decision: 'approve', arguments: { ...shown, content: 'my ***' } });
+    expect(partly).toMatchObject({ status: 400, json: { code: 'BAD_REQUEST', field: 'arguments' } });
+    expect(fixture.services.decided).toEqual([]);
+    const one = await call('POST', `/approvals/${first}`, { decision: 'approve', arguments: edited, reason: `not ${key}` });
+    const both = await call('POST', '/approvals', { decisions: [{ approvalId: second, decision: 'approve', arguments: edited }] });
+    const runs = fixture.services.decided.flatMap(({ decisions }) => decisions.map((decision) => decision.arguments));
+    expect(runs).toEqual([
+      { ...asked, path: 'other.md' },
+      { ...asked, path: 'other.md' },
+    ]);
+    expect(JSON.stringify([one.json, both.json])).not.toMatch(/a1B2a1B2|hunter2/);
+  });
+
   test('are decided one by one, and the answer shows who decided', async () => {
     const [first] = waiting();
 

@@ -128,7 +128,7 @@ describe('the export of a run', () => {
       {
         prefix: 'MSG#main#000001#000002#b#',
         prev: 'MSG#main#000001#000001#a#',
-        messages: [{ role: 'assistant', text: 'done', calls: [] }],
+        messages: [{ role: 'assistant', text: 'done', calls: [{ callId: 'c2-0', tool: 'look', arguments: { password: 'hunter2' } }] }],
       },
       {
         prefix: 'MSG#main#000001#000002#x#',
@@ -143,7 +143,7 @@ describe('the export of a run', () => {
     expect(body.messages.map(({ message }: { message: { text: string } }) => message.text)).toEqual(['go', 'done']);
     expect(body.events).toHaveLength(5);
     expect(body.suspensions).toMatchObject([{ approvals: { 'c3-0': { tool: 'write_file' } } }]);
-    for (const secret of ['task-token', 'link-hash']) expect(answer.body).not.toContain(secret);
+    for (const secret of ['task-token', 'link-hash', 'hunter2']) expect(answer.body).not.toContain(secret);
     expect(body.next).toBeUndefined();
   });
 

@@ -1,5 +1,6 @@
 import { approvalIdOf } from '../../ids.ts';
 import { eventKey, type PlacedEvent } from '../../loop/event.ts';
+import { maskJson } from '../../preview.ts';
 import type { ApprovalDeps } from './deps.ts';
 import type { Suspension } from './suspension.ts';
 
@@ -28,7 +29,7 @@ export function resolvedEvents(suspension: Suspension): PlacedEvent[] {
         {
           type: 'approval.resolved' as const,
           at: decision?.at ?? approval.expiresAt,
-          data,
+          data: maskJson(data),
           step,
           key: eventKey(step, 'decide', index + 1),
         },

@@ -6,7 +6,7 @@ import type { Config, ModelConfig } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { nearestName } from '../lib/core/hands/nearest-name.ts';
 import { DEFAULT_BEDROCK_MODEL, NO_WORKSPACE, WORKSPACE_MOUNT } from '../lib/manifest.ts';
-import { loadConfig } from '../lib/runtime/config.ts';
+import { type ConfigFile, type Place, readConfig } from '../lib/runtime/config.ts';
 import { DEMO_DIRECTORY } from '../lib/runtime/local-model.ts';
 import { type GivenSettings, SETTING_KEYS, settingsSchema } from './settings-schema.ts';
 import { BASE_STAGE, DEFAULT_STAGE, STAGES } from './stages.ts';
@@ -21,6 +21,8 @@ export interface Settings extends Omit<GivenSettings, 'config' | 'account' | 're
   readonly config: Config;
   /** Directory that paths in the configuration are relative to. */
   readonly configDirectory: string;
+  /** Where a field of the configuration stands, for messages. */
+  readonly place: Place;
 }
 
 /** What the AWS CDK found out about the credentials it has, if any. */
@@ -55,7 +57,7 @@ export function readSettings(node: Node, root: string, credentials: Credentials 
     throw new HandrailError('BAD_REQUEST', problems.join('\n'));
   }
   const { config: _config, account: _account, region: _region, ...settings } = parsed.data;
-  const { config, path } = readConfig(parsed.data.config, stage, root);
+  const { config, path, place } = readConfigOf(parsed.data.config, stage, root);
   const target = parsed.data.target ?? config.target;
   refuseOpenIssuer(config.auth, target, path);
   return {
@@ -66,6 +68,7 @@ export function readSettings(node: Node, root: string, credentials: Credentials 
     env: environmentOf(parsed.data, stage, credentials),
     config: withoutFiles({ ...config, models: modelsOf(config, target) }, target === 'aws' && settings.network === 'none'),
     configDirectory: dirname(path),
+    place,
   };
 }
 
@@ -132,14 +135,14 @@ function environmentOf({ account, region }: GivenSettings, stage: string, creden
   return { account, region };
 }
 
-function readConfig(given: string | undefined, stage: string, root: string): { config: Config; path: string } {
+function readConfigOf(given: string | undefined, stage: string, root: string): ConfigFile & { readonly path: string } {
   const ofStage = resolve(root, `handrail.config.${stage}.yaml`);
   const path =
     given !== undefined ? resolve(root, given) : readIfThere(ofStage) === undefined ? resolve(root, 'handrail.config.yaml') : ofStage;
   if (given !== undefined && readIfThere(path) === undefined) {
     throw new HandrailError('BAD_REQUEST', `context config: there is no configuration file ${path}`);
   }
-  return { config: loadConfig(path, readIfThere), path };
+  return { ...readConfig(path, readIfThere), path };
 }
 
 /** API Gateway fetches the keys that tokens are checked with, over https only. An emulator's issuer may be on the same machine. */

@@ -1,17 +1,22 @@
 import type { LoadedSkills } from '../lib/adapters/skills/load.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { wantsOf } from '../lib/core/skills/permissions.ts';
-import { checkAgentSkills, loadConfiguredSkills, refuseRejected } from '../lib/runtime/skills.ts';
+import { checkNames, loadConfiguredSkills, refuseRejected } from '../lib/runtime/skills.ts';
 import type { Settings } from './config.ts';
 
 /**
  * The skills of a deployment. BAD_REQUEST, with file and line, for each that was rejected (unless `skills.on_reject` is
- * `skip`), for an agent that names one that is not there, and for what no network of AWS can give a function.
+ * `skip`), for each name in the configuration that stands for nothing, and for what no network of AWS can give a function.
  */
-export function deployedSkills({ config, configDirectory, target }: Pick<Settings, 'config' | 'configDirectory' | 'target'>): LoadedSkills {
+export function deployedSkills({
+  config,
+  configDirectory,
+  place,
+  target,
+}: Pick<Settings, 'config' | 'configDirectory' | 'place' | 'target'>): LoadedSkills {
   const loaded = loadConfiguredSkills(config, configDirectory);
   refuseRejected(config, loaded.catalogue);
-  checkAgentSkills(config, loaded.catalogue);
+  checkNames(config, loaded, configDirectory, place);
   if (target === 'aws') refuseTornBetweenNetworks(loaded);
   return loaded;
 }

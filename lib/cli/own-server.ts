@@ -38,9 +38,9 @@ export async function startOwnServer(
   { context, environment, screen }: { context: CliContext; environment: Environment; screen: Screen },
   { port, resume, log, onNotice }: OwnServerOptions,
 ): Promise<OwnServer> {
-  const { loadConfig } = await import('../runtime/config.ts');
+  const { readConfig } = await import('../runtime/config.ts');
   let configured = false;
-  const config = loadConfig(join(context.cwd, CONFIG_FILE), (path) => {
+  const { config, place } = readConfig(join(context.cwd, CONFIG_FILE), (path) => {
     const text = readIfThere(path);
     configured = text !== undefined;
     return text;
@@ -56,6 +56,7 @@ export async function startOwnServer(
     port,
     config,
     configDirectory: context.cwd,
+    place,
     choice,
     clock: systemClock,
     random: systemRandom,

@@ -3,6 +3,7 @@ import { type Document, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
 import { offsetOf } from '../adapters/yaml-offset.ts';
 import { type Config, configSchema } from '../core/config.ts';
+import { type ConfigProblem, danglingModels } from '../core/config-names.ts';
 import { HandrailError } from '../core/errors.ts';
 import { costLimitPath, modelIdOf, unpriced } from '../core/guard/prices.ts';
 
@@ -17,6 +18,14 @@ interface Problem {
   readonly message: string;
 }
 
+/** A field as people are told of it: `<file>:<line>: <field>`. */
+export type Place = (path: Path) => string;
+
+export interface ConfigFile {
+  readonly config: Config;
+  readonly place: Place;
+}
+
 /** A configuration file is written by hand; beyond this it is something else. */
 const MAX_CHARACTERS = 256 * 1024;
 
@@ -26,12 +35,29 @@ const MAX_CHARACTERS = 256 * 1024;
  * problem, `<file>:<line>: <field>: <what is wrong>`, and the first field as `field`. Design section 11.
  */
 export function loadConfig(path: string, readFile: ReadTextFile): Config {
+  return readConfig(path, readFile).config;
+}
+
+/** The same, with the places of its fields: for what can be judged only once more than the file is known. */
+export function readConfig(path: string, readFile: ReadTextFile): ConfigFile {
   const text = readFile(path);
-  return text === undefined ? configSchema.parse({}) : parseConfig(text, basename(path));
+  return text === undefined ? { config: configSchema.parse({}), place: fieldName } : readText(text, basename(path));
 }
 
 /** The configuration in `text` (YAML or JSON). `file` is its name in messages. Throws as `loadConfig` does. */
 export function parseConfig(text: string, file: string): Config {
+  return readText(text, file).config;
+}
+
+/** BAD_REQUEST with a line for each problem that was found in a configuration; undefined when there is none. */
+export function configError(problems: readonly ConfigProblem[], place: Place = fieldName): HandrailError | undefined {
+  const [first] = problems;
+  if (first === undefined) return undefined;
+  const lines = problems.map(({ path, message }) => `${place(path)}: ${message}`);
+  return new HandrailError('BAD_REQUEST', lines.join('\n'), { field: fieldName(first.path) });
+}
+
+function readText(text: string, file: string): ConfigFile {
   if (text.length > MAX_CHARACTERS) throw failure(file, [{ line: 1, field: '', message: `longer than ${MAX_CHARACTERS} characters` }]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, schema: 'core', merge: false, uniqueKeys: true, strict: true });
@@ -49,13 +75,13 @@ export function parseConfig(text: string, file: string): Config {
       file,
       parsed.error.issues.flatMap((issue) => problemsOf(issue, at)),
     );
-  const dangling = [...danglingNames(parsed.data), ...unpricedBudgets(parsed.data)];
+  const dangling = [...danglingModels(parsed.data), ...unpricedBudgets(parsed.data)];
   if (dangling.length > 0)
     throw failure(
       file,
       dangling.map(({ path, message }) => ({ line: at(path), field: fieldName(path), message })),
     );
-  return parsed.data;
+  return { config: parsed.data, place: (path) => `${file}:${at(path)}: ${fieldName(path)}` };
 }
 
 /** Aliases are refused, so that a small file cannot grow into a large one. */
@@ -77,18 +103,7 @@ function problemsOf(issue: z.core.$ZodIssue, at: (path: Path) => number): Proble
   });
 }
 
-/** Names that point at nothing. */
-function danglingNames(config: Config): { path: Path; message: string }[] {
-  const models = Object.keys(config.models);
-  if (models.length === 0) return [];
-  return Object.entries(config.agents).flatMap(([name, agent]) =>
-    models.includes(agent.model)
-      ? []
-      : [{ path: ['agents', name, 'model'], message: `no model is named "${agent.model}"; models has ${models.join(', ')}` }],
-  );
-}
-
-function unpricedBudgets(config: Config): { path: Path; message: string }[] {
+function unpricedBudgets(config: Config): ConfigProblem[] {
   return Object.entries(config.agents).flatMap(([name, agent]) => {
     const path = costLimitPath(config, name);
     const message = unpriced(config, modelIdOf(config, agent));

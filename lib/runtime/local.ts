@@ -43,12 +43,13 @@ import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { loadCheckerModules } from './checkers.ts';
+import type { Place } from './config.ts';
 import { LOCAL_TENANT, localApiServices } from './local-api.ts';
 import type { LocalModelChoice } from './local-model.ts';
 import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
 import { skillMeans } from './skill-means.ts';
-import { checkAgentSkills, loadConfiguredSkills } from './skills.ts';
+import { checkNames, loadConfiguredSkills } from './skills.ts';
 import { laptopNotes, logNotes, startNotes } from './start-notes.ts';
 
 const NAME = 'handrail';
@@ -62,6 +63,8 @@ export interface LocalOptions {
   readonly config: Config;
   /** Directory that paths in the configuration are relative to. */
   readonly configDirectory: string;
+  /** Where its fields stand, for messages. @default the field alone */
+  readonly place?: Place;
   readonly choice: LocalModelChoice;
   readonly clock: Clock;
   readonly random: Random;
@@ -124,7 +127,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
     const services: LocalServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner(), ...localNetwork(options) };
     const skills = loadConfiguredSkills(config, options.configDirectory);
-    checkAgentSkills(config, skills.catalogue);
+    checkNames(config, skills, options.configDirectory, options.place);
     const tools = createTools(configuredCategories(config), builtIns, config.security, skills.catalogue);
     logNotes(logger, [...startNotes(config, tools.registry, skills.catalogue), ...laptopNotes(config)]);
     const model = options.model ?? (await localModel(options));

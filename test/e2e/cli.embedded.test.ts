@@ -150,6 +150,12 @@ test('a mistake in the configuration stops the start with file, line and field, 
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe('error: handrail.config.yaml:3: constraints.guard.tool_polcy: there is no such setting\n');
   }
+  await writeFile(join(directory, 'handrail.config.yaml'), 'constraints:\n  guard:\n    tool_policy:\n      wirte_file: deny\n');
+  const misspelt = await run('run', 'x');
+  expect([misspelt.code, misspelt.err]).toEqual([
+    1,
+    'error: handrail.config.yaml:4: constraints.guard.tool_policy.wirte_file: there is no tool "wirte_file"; did you mean "write_file"?\n',
+  ]);
 });
 
 describe.skipIf(!hasPty)('on a terminal (needs python3 for a pseudo-terminal)', () => {

@@ -135,7 +135,7 @@ describe('the bundle of a handler skill', () => {
 
 describe('a deployment', () => {
   const deploy = (files: Readonly<Record<string, string>>, config: ConfigInput = {}, target: 'aws' | 'emulator' = 'aws') =>
-    deployedSkills({ config: configSchema.parse(config), configDirectory: givenFiles(files), target });
+    deployedSkills({ config: configSchema.parse(config), configDirectory: givenFiles(files), place: (path) => path.join('.'), target });
   const bad = { 'skills/bad/SKILL.md': '---\nname: bad\n---\n', 'skills/good/SKILL.md': '---\nname: good\ndescription: Good.\n---\n' };
 
   it('is stopped by a rejected skill, with file, line and reason, unless it is told to leave it out', () => {
@@ -145,7 +145,7 @@ describe('a deployment', () => {
 
   it('is stopped when an agent names a skill that is not there', () => {
     const agents = { default: { skills: ['good', 'bad'] } };
-    expect(() => deploy(bad, { agents, skills: { on_reject: 'skip' } })).toThrow('agents.default.skills: the skill "bad" was rejected');
+    expect(() => deploy(bad, { agents, skills: { on_reject: 'skip' } })).toThrow('agents.default.skills.1: the skill "bad" was rejected');
     expect(() => deploy({}, { agents: { default: { skills: ['x'] } } })).toThrow('there is no skill "x"');
   });
 

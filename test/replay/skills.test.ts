@@ -27,7 +27,7 @@ describe('replays about skills', () => {
 
   it('R65: an unquoted colon in a description is read; what cannot be read is named with its reason; none is lost', () => {
     const { security } = configSchema.parse({});
-    const { catalogue } = loadSkills({ directories: ['skills'], root, toolNames: new Set(), security, trusted: new Set() });
+    const { catalogue } = loadSkills({ directories: ['skills'], root, tools: [], security, trusted: new Set() });
     const accepted = new Map(catalogue.skills.map(({ name, description }) => [name, description]));
     expect(accepted.get('plain')).toBe('Makes reports.');
     expect(accepted.get('colon')).toBe('Use when: the user asks for a report: weekly, or monthly');

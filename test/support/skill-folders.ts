@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type LoadedSkills, type LoadOptions, loadSkills } from '../../lib/adapters/skills/load.ts';
 import { configSchema } from '../../lib/core/config.ts';
 import type { SkillReport } from '../../lib/core/skills/skill.ts';
-import { builtInToolNames } from '../../lib/tools/names.ts';
+import { productTools } from '../../lib/tools/names.ts';
 
 /** Files by path relative to a fresh directory: the directory. */
 export function givenFiles(files: Readonly<Record<string, string | Uint8Array>>): string {
@@ -19,7 +19,14 @@ export function givenFiles(files: Readonly<Record<string, string | Uint8Array>>)
 /** Loads the skills of a directory's `skills`, by the defaults of the configuration. */
 export function loadFrom(root: string, over: Partial<LoadOptions> = {}): LoadedSkills {
   const { security } = configSchema.parse({});
-  return loadSkills({ root, directories: ['skills'], security, trusted: new Set(), toolNames: builtInToolNames(), ...over });
+  return loadSkills({
+    root,
+    directories: ['skills'],
+    security,
+    trusted: new Set(),
+    tools: [...productTools.tools, ...productTools.builtIns],
+    ...over,
+  });
 }
 
 /** One skill from the text of its SKILL.md, and other files of its folder. */

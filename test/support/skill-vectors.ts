@@ -18,7 +18,7 @@ import * as z from 'zod';
 import { type LoadedSkills, loadSkills } from '../../lib/adapters/skills/load.ts';
 import { configSchema } from '../../lib/core/config.ts';
 import type { SkillReport } from '../../lib/core/skills/skill.ts';
-import { builtInToolNames } from '../../lib/tools/names.ts';
+import { productTools } from '../../lib/tools/names.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/vectors/skills', import.meta.url));
 const CANARY = 'CANARY-outside-of-every-skill';
@@ -88,7 +88,7 @@ const SETTINGS = {
   security,
   // Rules that the set does not know: network and files together take the operator's trust.
   trusted: new Set(['perm-narrow']),
-  toolNames: builtInToolNames(),
+  tools: [...productTools.tools, ...productTools.builtIns],
 };
 
 function outcomeOf(report: SkillReport | undefined): SkillVector['expected'] {

@@ -2,19 +2,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { HandrailError } from '../../core/errors.ts';
 import { SKILL } from '../../core/limits.ts';
-import { buildCatalogue, type CheckTrees } from '../../core/skills/catalogue.ts';
+import { buildCatalogue, type CatalogueOptions } from '../../core/skills/catalogue.ts';
 import { readSkill, type SkillOutcome, type SkillSettings } from '../../core/skills/parse.ts';
 import { noSkills, type SkillCatalogue } from '../../core/skills/skill.ts';
 import { listFolder, readTextFile } from './folder.ts';
 import { type SplitSkill, splitSkill } from './front-matter.ts';
 
-export interface LoadOptions extends SkillSettings {
+export interface LoadOptions extends Omit<SkillSettings, 'toolNames'>, CatalogueOptions {
   /** Directories whose sub-folders are skills; one that is not there holds none. In order of precedence. */
   readonly directories: readonly string[];
   /** Paths are shown relative to this. */
   readonly root: string;
-  /** Absent: trees are taken as they are. */
-  readonly checkTrees?: CheckTrees;
 }
 
 export interface LoadedSkills {
@@ -34,10 +32,11 @@ const BESIDE_BODY_BYTES = SKILL.bodyBytes + 2 * SKILL.frontMatterBytes;
  */
 export function loadSkills(options: LoadOptions): LoadedSkills {
   const found = options.directories.flatMap((directory) => skillFolders(resolve(options.root, directory)));
-  const outcomes = found.map(({ folder, link }) => outcomeOf(folder, link, options));
+  const settings = { ...options, toolNames: new Set(options.tools.flatMap(({ name, aliases }) => [name, ...aliases])) };
+  const outcomes = found.map(({ folder, link }) => outcomeOf(folder, link, settings));
   const catalogue = buildCatalogue(
     outcomes.map(({ outcome }) => outcome),
-    options.checkTrees,
+    options,
   );
   const accepted = new Set(catalogue.skills.map(({ file }) => file));
   const folders = outcomes.flatMap(({ outcome: { name, file }, folder }): [string, string][] =>
@@ -68,7 +67,9 @@ function skillFileIn(folder: string): string | undefined {
   return names.includes(SKILL_FILE) ? SKILL_FILE : names.find((name) => name.toLowerCase() === SKILL_FILE.toLowerCase());
 }
 
-function outcomeOf(folder: string, link: boolean, options: LoadOptions): { readonly outcome: SkillOutcome; readonly folder: string } {
+type ReadOptions = SkillSettings & Pick<LoadOptions, 'root'>;
+
+function outcomeOf(folder: string, link: boolean, options: ReadOptions): { readonly outcome: SkillOutcome; readonly folder: string } {
   const name = link ? SKILL_FILE : (skillFileIn(folder) ?? SKILL_FILE);
   const file = relative(options.root, join(folder, name)).replaceAll('\\', '/');
   const rejected = (line: number, reason: string): SkillOutcome => ({
@@ -93,7 +94,7 @@ function readFolder(
   folder: string,
   name: string,
   file: string,
-  options: LoadOptions,
+  options: ReadOptions,
   rejected: (line: number, reason: string) => SkillOutcome,
 ): SkillOutcome {
   const read = readTextFile(join(folder, name), BESIDE_BODY_BYTES);

@@ -1,13 +1,17 @@
 import { type Document, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } from 'yaml';
 import { HandrailError } from '../../core/errors.ts';
 import { TREE } from '../../core/limits.ts';
+import { callsOf } from '../../core/loop/tree-calls.ts';
 import type { SkillProblem } from '../../core/skills/skill.ts';
 import type { CheckTree } from '../../core/skills/tree.ts';
 import { declarationProblem } from '../../core/trees/inputs.ts';
 import { checkTree, describeProblem, type KnownNames, type Tree } from '../../core/trees/tree.ts';
 import { offsetOf } from '../yaml-offset.ts';
 
-type Reading = { readonly ok: true; readonly tree: Tree } | { readonly ok: false; readonly problems: readonly SkillProblem[] };
+type LineOf = (path: FieldPath) => number;
+type Reading =
+  | { readonly ok: true; readonly tree: Tree; readonly lineOf: LineOf }
+  | { readonly ok: false; readonly problems: readonly SkillProblem[] };
 
 /**
  * The tree in the text of a tree.yaml (design section 8), or what is wrong with it, with lines. `file` is its name in messages.
@@ -17,7 +21,7 @@ export function checkTreeFile(text: string, file: string, names: KnownNames = {}
   try {
     const { value, lineOf } = readYaml(text);
     const checked = checkTree(value, names);
-    if (checked.ok) return checked;
+    if (checked.ok) return { ...checked, lineOf };
     const problems = checked.problems.map((problem) => ({ file, line: lineOf(problem.path), reason: describeProblem(problem) }));
     return { ok: false, problems: problems.toSorted((a, b) => a.line - b.line) };
   } catch (error) {
@@ -34,16 +38,24 @@ export function readTree(text: string, file: string, names: KnownNames = {}): Tr
   throw new HandrailError('BAD_REQUEST', lines.join('\n'), { extra: { line: reading.problems[0]?.line ?? 1 } });
 }
 
-/** For the loader of skills: what is wrong with a tree skill's tree, inputs and outputs. `names`: what the deployment has. */
-export function treeChecker(names: KnownNames): CheckTree {
+/**
+ * For the loader of skills: what is wrong with a tree skill's tree, inputs and outputs, and the skills it calls. `names`: what the
+ * deployment has; `agentSkills`: what an agent of its configuration brings along.
+ */
+export function treeChecker(names: KnownNames, agentSkills: (agent: string) => readonly string[] = () => []): CheckTree {
   return ({ text, inputs, outputs }, file) => {
     const reading = checkTreeFile(text, file, names);
     const declarations = [declarationProblem('inputs', inputs), outputs && declarationProblem('outputs', outputs)];
     const skillFile = file.replace(/[^/]*$/, 'SKILL.md');
-    return [
-      ...(reading.ok ? [] : reading.problems),
-      ...declarations.flatMap((reason) => (reason === undefined ? [] : [{ file: skillFile, line: 1, reason }])),
-    ];
+    const undeclarable = declarations.flatMap((reason) => (reason === undefined ? [] : [{ file: skillFile, line: 1, reason }]));
+    if (!reading.ok) return { problems: [...reading.problems, ...undeclarable], calls: [] };
+    const calls = callsOf(reading.tree, inputs, agentSkills).map(({ skill, path }) => ({
+      skill,
+      file,
+      line: reading.lineOf(path),
+      field: path.join('.'),
+    }));
+    return { problems: undeclarable, calls };
   };
 }
 

@@ -16,6 +16,17 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return bestDistance <= Math.max(2, Math.floor(wanted.length / 3)) && bestDistance < wanted.length ? best : undefined;
 }
 
+/** How many of the names there are are told to whoever wrote one that there is not. */
+const SHOWN = 20;
+
+/** `there is no <what> "<name>"`, and which one was meant, or which there are. `aliases` may be meant, and are not listed. */
+export function unknownName(what: string, name: string, known: readonly string[], aliases: readonly string[] = []): string {
+  const nearest = nearestName(name, [...known, ...aliases]);
+  const list = [...known.slice(0, SHOWN), ...(known.length > SHOWN ? ['…'] : [])].join(', ');
+  const expected = nearest === undefined ? `expected one of ${list || 'none: there are none'}` : `did you mean "${nearest}"?`;
+  return `there is no ${what} ${JSON.stringify(name.slice(0, COMPARED))}; ${expected}`;
+}
+
 /** Without a namespace in front, in one spelling: `functions.Read-File ` → `read_file`. */
 function plainName(name: string): string {
   const short = name.slice(0, COMPARED).trim().replace(/\(\)$/, '');

@@ -4,8 +4,19 @@ import type { Notes } from './notes.ts';
 import { filePath } from './place.ts';
 import type { SkillFile, SkillProblem, TreeSkill } from './skill.ts';
 
-/** What is wrong with a tree, with file and line. `file`: as people are told of it. */
-export type CheckTree = (tree: TreeSkill['tree'], file: string) => readonly SkillProblem[];
+/** A skill that another one brings in, and where it says so. */
+export interface SkillCall {
+  readonly skill: string;
+  readonly file: string;
+  readonly line: number;
+  readonly field: string;
+}
+
+/** What is wrong with a tree, with file and line, and the skills that it calls. `file`: as people are told of it. */
+export type CheckTree = (
+  tree: TreeSkill['tree'],
+  file: string,
+) => { readonly problems: readonly SkillProblem[]; readonly calls: readonly SkillCall[] };
 
 const DEFAULT_FILE = 'tree.yaml';
 const DEFAULT_RESULT_KEY = 'skill_result';

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { HandrailError } from '../errors.ts';
-import { nearestName } from '../hands/nearest-name.ts';
+import { knownToolProblem, type NamedTool, ruleNameProblem } from '../guard/named-tools.ts';
+import { nearestName, unknownName } from '../hands/nearest-name.ts';
 import { TREE } from '../limits.ts';
 import type { NodeDefinition } from './node.ts';
 import { composites, decorators, definitionOf, leaves, nodeTypes, type TreeNode } from './nodes/index.ts';
@@ -13,7 +14,7 @@ type FieldPath = readonly (string | number)[];
 
 /** What a deployment has, so that a name that leads nowhere is found when the tree is read. Absent lists are not checked. */
 export interface KnownNames {
-  readonly tools?: readonly string[];
+  readonly tools?: readonly NamedTool[];
   readonly agents?: readonly string[];
   readonly skills?: readonly string[];
 }
@@ -206,19 +207,22 @@ class Reader {
   }
 
   #checkNames(node: z.infer<typeof leafFields>, field: FieldPath): void {
-    if (node.type === 'tool') this.#known('tool', node.tool, this.#names.tools, [...field, 'tool']);
+    const { tools } = this.#names;
+    if (node.type === 'tool') this.#refuse(tools && knownToolProblem(node.tool, tools), [...field, 'tool']);
     if (node.type !== 'agent') return;
     if (node.agent !== undefined) this.#known('agent', node.agent, this.#names.agents, [...field, 'agent']);
     for (const [index, skill] of (node.skills ?? []).entries())
       this.#known('skill', skill, this.#names.skills, [...field, 'skills', index]);
+    for (const key of Object.keys(node.constraints?.guard?.tool_policy ?? {}))
+      this.#refuse(tools && ruleNameProblem(key, tools), [...field, 'constraints', 'guard', 'tool_policy', key]);
+  }
+
+  #refuse(problem: string | undefined, path: FieldPath): void {
+    if (problem !== undefined) this.#problem(path, problem);
   }
 
   #known(what: string, name: string, known: readonly string[] | undefined, path: FieldPath): void {
-    if (known === undefined || known.includes(name)) return;
-    const nearest = nearestName(name, known);
-    const expected =
-      nearest === undefined ? `expected one of ${known.slice(0, 20).join(', ') || 'none: there are none'}` : `did you mean "${nearest}"?`;
-    this.#problem(path, `there is no ${what} "${name}"; ${expected}`);
+    this.#refuse(known === undefined || known.includes(name) ? undefined : unknownName(what, name, known), path);
   }
 }
 

@@ -18,7 +18,7 @@ import { TreeSteps } from '../../support/tree-steps.ts';
 const folder = join(import.meta.dirname, '../../../skills/release-check');
 const text = readFileSync(join(folder, 'tree.yaml'), 'utf8');
 const tools = categories.flatMap((category) => category.tools);
-const tree = readTree(text, 'tree.yaml', { tools: tools.map(({ name }) => name) });
+const tree = readTree(text, 'tree.yaml', { tools });
 const matter = jsonObjectSchema.parse(parse(readFileSync(join(folder, 'SKILL.md'), 'utf8').split('---\n')[1] ?? ''));
 const inputs = jsonObjectSchema.parse(matter['inputs']);
 const outputs = jsonObjectSchema.parse(matter['outputs']);

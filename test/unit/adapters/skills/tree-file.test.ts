@@ -40,7 +40,7 @@ describe('tree.yaml', () => {
   });
 
   it('naming a tool that nobody has is refused, with one that was meant', () => {
-    expect(checkTreeFile(GOOD, 't', { tools: ['execute_shel'] })).toEqual({
+    expect(checkTreeFile(GOOD, 't', { tools: [{ name: 'execute_shel', aliases: [] }] })).toEqual({
       ok: false,
       problems: [{ file: 't', line: 7, reason: 'root.children.0.tool: there is no tool "execute_shell"; did you mean "execute_shel"?' }],
     });
@@ -76,10 +76,12 @@ describe('tree.yaml', () => {
 });
 
 it('the checker of tree skills looks at inputs and outputs too', () => {
-  const check = treeChecker({ tools: ['execute_shell'] });
+  const check = treeChecker({ tools: [{ name: 'execute_shell', aliases: [] }] });
   const tree = { file: 'tree.yaml', text: GOOD, inputs: {}, resultKey: 'skill_result' };
-  expect(check(tree, 'skills/x/tree.yaml')).toEqual([]);
-  expect(check({ ...tree, text: '7', inputs: { a: { type: 'nope' } }, outputs: { type: 'nope' } }, 'skills/x/tree.yaml')).toMatchObject([
+  expect(check(tree, 'skills/x/tree.yaml')).toEqual({ problems: [], calls: [] });
+  expect(
+    check({ ...tree, text: '7', inputs: { a: { type: 'nope' } }, outputs: { type: 'nope' } }, 'skills/x/tree.yaml').problems,
+  ).toMatchObject([
     { file: 'skills/x/tree.yaml', line: 1, reason: 'expected a mapping with `root`, found a number' },
     { file: 'skills/x/SKILL.md', line: 1, reason: expect.stringMatching(/^inputs: /) },
     { file: 'skills/x/SKILL.md', line: 1, reason: expect.stringMatching(/^outputs: /) },

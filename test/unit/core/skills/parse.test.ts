@@ -169,7 +169,7 @@ describe('a tree skill', () => {
       'check',
       skillText('check', 'execution: bt\n'),
       { 'tree.yaml': 'root: {}\n' },
-      { checkTrees: () => () => [problem] },
+      { checkTrees: () => () => ({ problems: [problem], calls: [] }) },
     );
     expect(report).toMatchObject({ status: 'rejected', problems: [problem] });
   });
@@ -260,5 +260,38 @@ describe('skills together', () => {
       e: [],
       f: [],
     });
+  });
+
+  it('may not constrain a tool that nobody has; one that a rejected skill would be is no slip', () => {
+    const policy = (rule: string): string => `constraints:\n  guard:\n    tool_policy:\n      ${rule}\n`;
+    const root = givenFiles({
+      'skills/a-typo/SKILL.md': skillText('a-typo', policy('wirte_file: deny')),
+      'skills/b-glob/SKILL.md': skillText('b-glob', policy('"wb_*": deny')),
+      'skills/c-alias/SKILL.md': skillText('c-alias', policy('file_write: deny')),
+      'skills/d-off/SKILL.md': skillText('d-off', policy('g_bad: deny')),
+      'skills/e-prompt/SKILL.md': skillText('e-prompt', policy('c_alias: deny')),
+      'skills/f-list/SKILL.md': skillText('f-list', 'allowed-tools: Read TodoWrite web_serach\n'),
+      'skills/g-bad/SKILL.md': skillText('g-bad', TOOL),
+    });
+    const { catalogue } = loadFrom(root);
+    const why = Object.fromEntries(
+      catalogue.reports.map(({ name, problems, warnings }) => [
+        name,
+        [...problems, ...warnings].map(({ line, reason }) => `${line}: ${reason}`),
+      ]),
+    );
+    expect(why).toEqual({
+      'a-typo': ['7: constraints.guard.tool_policy.wirte_file: there is no tool "wirte_file"; did you mean "write_file"?'],
+      'b-glob': ['7: constraints.guard.tool_policy.wb_*: fits the name of no tool'],
+      'c-alias': [],
+      'd-off': [],
+      'e-prompt': [expect.stringMatching(/^7: .*there is no tool "c_alias"; expected one of read_file, write_file, list_directory/)],
+      'f-list': [
+        expect.stringMatching(/^4: allowed-tools: there is no tool "TodoWrite"; expected/),
+        '4: allowed-tools: there is no tool "web_serach"; did you mean "web_search"?',
+      ],
+      'g-bad': [expect.stringContaining('handler')],
+    });
+    expect(catalogue.skills.map(({ name }) => name)).toEqual(['c-alias', 'd-off', 'f-list']);
   });
 });

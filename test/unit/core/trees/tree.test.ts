@@ -190,18 +190,26 @@ describe('a bad tree is refused with place and expectation:', () => {
   });
 
   it('names that lead nowhere, when it is known what there is', () => {
+    const held = (tool: string) => ({ constraints: { guard: { tool_policy: { [tool]: 'deny' } } } });
     const root = {
       type: 'sequence',
-      children: [toolNode('a'), { type: 'agent', task: 't', output_key: 'k', agent: 'coder', skills: ['lint'] }],
+      children: [toolNode('a'), { type: 'agent', task: 't', output_key: 'k', agent: 'coder', skills: ['lint'], ...held('read_fiels') }],
     };
-    const known = { tools: ['read_files'], agents: ['default'], skills: [] };
+    const known = { tools: [{ name: 'read_files', aliases: [] }], agents: ['default'], skills: [] };
     expect(() => parseTree({ root }, 'f', () => 3, known)).toThrow(
       [
         'f:3: root.children.0.tool: there is no tool "read_file"; did you mean "read_files"?',
         'f:3: root.children.1.agent: there is no agent "coder"; expected one of default',
         'f:3: root.children.1.skills.0: there is no skill "lint"; expected one of none: there are none',
+        'f:3: root.children.1.constraints.guard.tool_policy.read_fiels: there is no tool "read_fiels"; did you mean "read_files"?',
       ].join('\n'),
     );
-    expect(parseTree({ root }, 'f', () => 3, { tools: ['read_file'], agents: ['coder'], skills: ['lint'] }).root.type).toBe('sequence');
+    expect(
+      parseTree({ root }, 'f', () => 3, {
+        tools: [{ name: 'read_file', aliases: ['read_fiels'] }],
+        agents: ['coder'],
+        skills: ['lint'],
+      }).root.type,
+    ).toBe('sequence');
   });
 });

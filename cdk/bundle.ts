@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
-import { parse } from 'yaml';
+import { type BuildFailure, type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { readScript } from '../lib/adapters/models/scripted.ts';
 import { sandboxBuild, sandboxManifest } from '../lib/adapters/sandbox/assets.ts';
 import { type LoadedSkills, noLoadedSkills } from '../lib/adapters/skills/load.ts';
 import type { Config } from '../lib/core/config.ts';
@@ -10,6 +9,8 @@ import { HandrailError } from '../lib/core/errors.ts';
 import { customCheckers } from '../lib/core/guard/custom-checkers.ts';
 import { CONFIG_FILE, type FunctionSpec, SKILLS_FILE } from '../lib/manifest.ts';
 import { loadCheckerModules } from '../lib/runtime/checkers.ts';
+import { atField, type Place } from '../lib/runtime/config.ts';
+import { readNamedFile } from '../lib/runtime/named-file.ts';
 
 /** A function's code, ready to be zipped. */
 interface Bundle {
@@ -29,6 +30,8 @@ export interface BundleOptions {
   readonly config: Config;
   /** Directory that the scripts of scripted models are relative to. */
   readonly configDirectory: string;
+  /** Where a field of the configuration stands. @default the field alone */
+  readonly place?: Place | undefined;
   /** @default none */
   readonly skills?: LoadedSkills;
 }
@@ -42,11 +45,12 @@ const REQUIRE_BANNER = "import{createRequire as __createRequire}from'node:module
  */
 export async function bundleFunctions(options: BundleOptions): Promise<Bundles> {
   const { root, outdir, functions, config, configDirectory } = options;
+  const scripts = readScripts(options);
   const checkers = config.constraints.guard?.checkers ?? [];
   // A checker that could not start a function stops the deployment instead.
   customCheckers(await loadCheckerModules(checkers, configDirectory));
   await rm(outdir, { recursive: true, force: true });
-  const result = await build({
+  const result = await buildOrSay({
     absWorkingDir: root,
     entryPoints: functions.map((spec) => ({ in: spec.skill ? skillEntry(spec.name) : spec.entry, out: `${spec.name}/index` })),
     outdir,
@@ -61,13 +65,27 @@ export async function bundleFunctions(options: BundleOptions): Promise<Bundles> 
     define: { 'process.env.NODE_ENV': '"production"' },
     banner: { js: REQUIRE_BANNER },
     metafile: true,
-    logLevel: 'error',
+    logLevel: 'silent',
     alias: { '@aws-sdk/credential-provider-node': join(root, 'lib/runtime/lambda-credentials.ts') },
     plugins: [checkerModulesPlugin(checkers, configDirectory), skillEntriesPlugin(options)],
   });
-  const bundles = await Promise.all(functions.map((spec) => finish(spec, result.metafile, options)));
+  const bundles = await Promise.all(functions.map((spec) => finish(spec, result.metafile, options, scripts)));
   return new Map(functions.map((spec, index) => [spec.name, at(bundles, index)]));
 }
+
+/** esbuild's complaints are about code that the configuration names, a skill's or a checker's: what and where, without a stack. */
+async function buildOrSay(options: BuildOptions & { readonly metafile: true }): Promise<{ readonly metafile: Metafile }> {
+  try {
+    return await build(options);
+  } catch (error) {
+    if (!isBuildFailure(error)) throw error;
+    const lines = error.errors.map(({ text, location }) => (location ? `${location.file}:${location.line}: ${text}` : text));
+    throw new HandrailError('BAD_REQUEST', lines.join('\n'), { cause: error });
+  }
+}
+
+const isBuildFailure = (error: unknown): error is BuildFailure =>
+  error instanceof Error && 'errors' in error && Array.isArray(error.errors);
 
 /** Puts the checkers that the configuration names in the place of `lib/runtime/checker-modules.ts`. */
 function checkerModulesPlugin(paths: readonly string[], configDirectory: string): Plugin {
@@ -117,14 +135,14 @@ function skillEntriesPlugin({ root, functions, skills = noLoadedSkills }: Bundle
   };
 }
 
-async function finish(spec: FunctionSpec, metafile: Metafile, options: BundleOptions): Promise<Bundle> {
+async function finish(spec: FunctionSpec, metafile: Metafile, options: BundleOptions, scripts: Scripts): Promise<Bundle> {
   const directory = join(options.outdir, spec.name);
   const file = join(directory, 'index.mjs');
   const output = Object.entries(metafile.outputs).find(([path]) => resolve(options.root, path) === file)?.[1];
   if (output === undefined) throw new HandrailError('INTERNAL', `esbuild wrote no ${file}`);
   if (spec.config) await writeFile(join(directory, CONFIG_FILE), JSON.stringify(deployedConfig(options.config), undefined, 1));
   if (spec.config) await writeFile(join(directory, SKILLS_FILE), JSON.stringify((options.skills ?? noLoadedSkills).catalogue));
-  if (spec.model) await writeScripts(directory, options);
+  if (spec.model) await writeScripts(directory, scripts);
   const sandbox = spec.sandbox ? await addSandbox(directory, options.root) : [];
   return { directory, bytes: await sizeOf(directory), inputs: [...new Set([...shipped(output), ...sandbox])].sort() };
 }
@@ -169,21 +187,28 @@ function deployedConfig(config: Config): Config {
   return { ...config, models: Object.fromEntries(models) };
 }
 
-async function writeScripts(directory: string, options: BundleOptions): Promise<void> {
-  for (const [name, model] of Object.entries(options.config.models)) {
-    if (model.provider !== 'scripted') continue;
-    const text = readFileSync(resolve(options.configDirectory, model.script), 'utf8');
-    await writeFile(join(directory, scriptFile(name)), JSON.stringify(scriptIn(text, model.script)));
-  }
+type Scripts = ReadonlyMap<string, unknown>;
+
+/** The scripts of scripted models, by the model's name in the configuration. */
+function readScripts({ config, configDirectory, place }: BundleOptions): Scripts {
+  return new Map(
+    Object.entries(config.models).flatMap(([name, model]): [string, unknown][] =>
+      model.provider === 'scripted'
+        ? [
+            [
+              name,
+              atField(['models', name, 'script'], place, () =>
+                readScript(readNamedFile(resolve(configDirectory, model.script)), model.script),
+              ),
+            ],
+          ]
+        : [],
+    ),
+  );
 }
 
-/** As on a laptop: aliases are allowed, but not so many that a small file grows into a large one. */
-function scriptIn(text: string, path: string): unknown {
-  try {
-    return parse(text, { schema: 'core' });
-  } catch (error) {
-    throw new HandrailError('BAD_REQUEST', `${path}: ${error instanceof Error ? error.message : String(error)}`);
-  }
+async function writeScripts(directory: string, scripts: Scripts): Promise<void> {
+  for (const [name, script] of scripts) await writeFile(join(directory, scriptFile(name)), JSON.stringify(script));
 }
 
 const scriptFile = (model: string): string => `script.${model}.json`;

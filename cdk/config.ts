@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Node } from 'constructs';
 import * as z from 'zod';
@@ -8,6 +7,7 @@ import { nearestName } from '../lib/core/hands/nearest-name.ts';
 import { DEFAULT_BEDROCK_MODEL, NO_WORKSPACE, WORKSPACE_MOUNT } from '../lib/manifest.ts';
 import { type ConfigFile, type Place, readConfig } from '../lib/runtime/config.ts';
 import { DEMO_DIRECTORY } from '../lib/runtime/local-model.ts';
+import { readIfThere } from '../lib/runtime/named-file.ts';
 import { type GivenSettings, SETTING_KEYS, settingsSchema } from './settings-schema.ts';
 import { BASE_STAGE, DEFAULT_STAGE, STAGES } from './stages.ts';
 
@@ -44,7 +44,7 @@ const DEFAULT_MODELS: Readonly<Record<Settings['target'], ModelConfig>> = {
  * and the configuration file of `root`. HandrailError BAD_REQUEST says what is wrong, where, and what would be right.
  */
 export function readSettings(node: Node, root: string, credentials: Credentials = {}): Settings {
-  const stage = z.string().default(DEFAULT_STAGE).parse(node.tryGetContext('stage'));
+  const stage = stageOf(node);
   const stages = stagesOf(node);
   refuseUnknownKeys(node);
   const { given, from } = gather(node, stage, stages);
@@ -70,6 +70,12 @@ export function readSettings(node: Node, root: string, credentials: Credentials 
     configDirectory: dirname(path),
     place,
   };
+}
+
+function stageOf(node: Node): string {
+  const parsed = z.string().default(DEFAULT_STAGE).safeParse(node.tryGetContext('stage'));
+  if (parsed.success) return parsed.data;
+  throw new HandrailError('BAD_REQUEST', 'context stage: is the name of a stage (given with -c stage=…, or in the context of cdk.json)');
 }
 
 const stagesSchema = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,15}$/), z.record(z.string(), z.unknown()));
@@ -158,13 +164,4 @@ function modelsOf(config: Config, target: Settings['target']): Config['models'] 
 /** Where there is no workspace, no tool may declare files: those that do are left out of the registry. */
 function withoutFiles(config: Config, off: boolean): Config {
   return off ? { ...config, security: { ...config.security, filesystem: { read: [], write: [] } } } : config;
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Notice } from '../core/ports/notices.ts';
 import type { LocalRuntime } from '../runtime/local.ts';
@@ -38,7 +37,7 @@ export async function startOwnServer(
   { context, environment, screen }: { context: CliContext; environment: Environment; screen: Screen },
   { port, resume, log, onNotice }: OwnServerOptions,
 ): Promise<OwnServer> {
-  const { readConfig } = await import('../runtime/config.ts');
+  const [{ readConfig }, { readIfThere }] = await Promise.all([import('../runtime/config.ts'), import('../runtime/named-file.ts')]);
   let configured = false;
   const { config, place } = readConfig(join(context.cwd, CONFIG_FILE), (path) => {
     const text = readIfThere(path);
@@ -66,13 +65,4 @@ export async function startOwnServer(
     ...(onNotice ? { onNotice } : {}),
   });
   return { runtime, because: choice.because, demo: choice.demo, configured };
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

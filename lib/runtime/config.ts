@@ -57,6 +57,16 @@ export function configError(problems: readonly ConfigProblem[], place: Place = f
   return new HandrailError('BAD_REQUEST', lines.join('\n'), { field: fieldName(first.path) });
 }
 
+/** What `work` throws because of a value in the configuration, with the place of that value. */
+export function atField<T>(path: Path, place: Place = fieldName, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof HandrailError) || error.code === 'INTERNAL') throw error;
+    throw new HandrailError(error.code, `${place(path)}: ${error.message}`, { field: fieldName(path), cause: error });
+  }
+}
+
 function readText(text: string, file: string): ConfigFile {
   if (text.length > MAX_CHARACTERS) throw failure(file, [{ line: 1, field: '', message: `longer than ${MAX_CHARACTERS} characters` }]);
   const lines = new LineCounter();

@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config, ModelConfig } from '../core/config.ts';
+import { HandrailError } from '../core/errors.ts';
+import { costLimitPath, unpriced } from '../core/guard/prices.ts';
 import { DEFAULT_BEDROCK_MODEL } from '../manifest.ts';
 
 /** Where the demo's files lie; its script is the one the `scripted` model plays without a key. */
@@ -85,6 +87,15 @@ export async function chooseLocalModel(config: Config, env: ModelEnvironment): P
       demo: false,
     };
   return demo('no key is set');
+}
+
+/** The model of a laptop is chosen by the environment, after the configuration has been read. */
+export function refuseUnpriced(config: Config, modelId: string): void {
+  const problem = unpriced(config, modelId);
+  const path = Object.keys(config.agents)
+    .map((name) => costLimitPath(config, name))
+    .find((found) => found !== undefined);
+  if (problem !== undefined && path) throw new HandrailError('BAD_REQUEST', `${path.join('.')}: ${problem}`, { field: path.join('.') });
 }
 
 async function firstOllamaModel(): Promise<string | undefined> {

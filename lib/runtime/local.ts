@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../adapters/engine/embedded.ts';
 import { createModel } from '../adapters/models/index.ts';
@@ -23,7 +23,6 @@ import { HandrailError } from '../core/errors.ts';
 import type { Announcer } from '../core/guard/approvals/notify.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
 import { customCheckers } from '../core/guard/custom-checkers.ts';
-import { costLimitPath, unpriced } from '../core/guard/prices.ts';
 import type { ToolServices } from '../core/hands/category.ts';
 import { outputKeeper } from '../core/hands/keep-output.ts';
 import { runCall } from '../core/hands/lifecycle.ts';
@@ -43,9 +42,10 @@ import { functionTimeouts, toolFunctionName } from '../manifest.ts';
 import { allHandlers, categories, configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
 import { loadCheckerModules } from './checkers.ts';
-import type { Place } from './config.ts';
+import { atField, type Place } from './config.ts';
 import { LOCAL_TENANT, localApiServices } from './local-api.ts';
-import type { LocalModelChoice } from './local-model.ts';
+import { type LocalModelChoice, refuseUnpriced } from './local-model.ts';
+import { readNamedFile } from './named-file.ts';
 import { type NetworkContext, networkServices } from './network.ts';
 import { claimDirectory, type ServerFile } from './server-file.ts';
 import { skillMeans } from './skill-means.ts';
@@ -173,16 +173,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
   }
 }
 
-/** The model of a laptop is chosen by the environment, after the configuration has been read. */
-function refuseUnpriced(config: Config, modelId: string): void {
-  const problem = unpriced(config, modelId);
-  const path = Object.keys(config.agents)
-    .map((name) => costLimitPath(config, name))
-    .find((found) => found !== undefined);
-  if (problem !== undefined && path) throw new HandrailError('BAD_REQUEST', `${path.join('.')}: ${problem}`, { field: path.join('.') });
-}
-
-async function localModel({ choice, clock, random, environment, configDirectory }: LocalOptions): Promise<Model> {
+async function localModel({ choice, clock, random, environment, configDirectory, place }: LocalOptions): Promise<Model> {
   const keys = {
     anthropic: environment.ANTHROPIC_API_KEY,
     'openai-compatible': environment.OPENAI_API_KEY,
@@ -193,7 +184,7 @@ async function localModel({ choice, clock, random, environment, configDirectory 
     clock,
     random,
     apiKey: async () => keys[choice.model.provider],
-    readText: (path) => readFile(join(path.startsWith('/') ? '' : configDirectory, path), 'utf8'),
+    readText: async (path) => atField(['models', 'default', 'script'], place, () => readNamedFile(resolve(configDirectory, path))),
     region: environment.AWS_REGION,
     awsCredentials: defaultProvider(),
   });

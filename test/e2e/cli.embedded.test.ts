@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -152,6 +152,19 @@ test('a mistake in the configuration stops the start with file, line and field, 
   }
   await writeFile(join(directory, 'handrail.config.yaml'), 'constraints:\n  guard:\n    tool_policy:\n      wirte_file: deny\n');
   const misspelt = await run('run', 'x');
+  await writeFile(join(directory, 'handrail.config.yaml'), 'models: { default: { provider: scripted, script: nowhere.yaml } }\n');
+  const scriptless = await track(startCli(directory, ['run', 'x'], { HANDRAIL_MODEL: '' })).ended;
+  expect([scriptless.code, scriptless.err]).toEqual([
+    1,
+    expect.stringMatching(/^error: handrail\.config\.yaml:1: models\.default\.script: there is no file \S+nowhere\.yaml\n$/),
+  ]);
+  await rm(join(directory, 'handrail.config.yaml'));
+  await mkdir(join(directory, 'handrail.config.yaml'));
+  const unread = await run('run', 'x');
+  expect([unread.code, unread.err]).toEqual([
+    1,
+    expect.stringMatching(/^error: \S+handrail\.config\.yaml cannot be read \(it is a directory\)\n$/),
+  ]);
   expect([misspelt.code, misspelt.err]).toEqual([
     1,
     'error: handrail.config.yaml:4: constraints.guard.tool_policy.wirte_file: there is no tool "wirte_file"; did you mean "write_file"?\n',

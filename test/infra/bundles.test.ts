@@ -74,7 +74,9 @@ describe('bundles', () => {
     const { directory } = bundleOf('reason');
     const { models } = configSchema.parse(JSON.parse(readFileSync(join(directory, CONFIG_FILE), 'utf8')));
     const script = models['default']?.provider === 'scripted' ? models['default'].script : '';
-    expect(JSON.parse(readFileSync(join(directory, script), 'utf8'))).toEqual({ scenarios: [{ when: 'anything', turns: [] }] });
+    expect(JSON.parse(readFileSync(join(directory, script), 'utf8'))).toMatchObject({
+      scenarios: [{ when: 'anything', turns: [{ text: 'Done.' }] }],
+    });
   });
 });
 

@@ -8,6 +8,15 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MINUTES = 120_000;
 
+function twoOfOneName(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'handrail-config-'));
+  const checker = "export const createChecker = () => ({ name: 'same', check: async () => ['ALLOW', ''], reset() {} });\n";
+  for (const name of ['a.mjs', 'b.mjs']) writeFileSync(join(directory, name), checker);
+  const config = join(directory, 'handrail.config.yaml');
+  writeFileSync(config, 'constraints: { guard: { checkers: [a.mjs, b.mjs] } }\n');
+  return config;
+}
+
 /** The CDK app as `cdk synth` runs it, on a machine that knows nothing of AWS: no account, no region, no credentials. */
 function synth(context: Readonly<Record<string, string>>): Promise<{ code: number | null; output: string; outdir: string }> {
   const outdir = mkdtempSync(join(tmpdir(), 'handrail-synth-'));
@@ -46,6 +55,7 @@ describe('synth without an AWS account', () => {
   );
 
   it.each([
+    ['checkers of one name', { config: twoOfOneName() }, /^constraints\.guard\.checkers: .*"same"/m],
     ['a stage that there is not', { stage: 'production' }, /^context stage: there is no stage "production"; there are dev, prod\./m],
     ['a setting that there is not', { logDay: '7' }, /^context logDay: there is no such setting .* did you mean logDays\?/m],
     ['an account without its region', { account: '123456789012' }, /^context region: is missing/m],

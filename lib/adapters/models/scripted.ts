@@ -82,10 +82,26 @@ export function scriptedModel(script: Script, id = 'scripted/demo'): ScriptedMod
 }
 
 export const scripted: ModelProvider<'scripted'> = async (config, context) => {
-  const parsed = scriptSchema.safeParse(parse(await context.readText(config.script)));
-  if (!parsed.success) throw new HandrailError('BAD_REQUEST', `${config.script}: ${z.prettifyError(parsed.error)}`);
-  return scriptedModel(parsed.data, `scripted/${config.model}`);
+  return scriptedModel(readScript(await context.readText(config.script), config.script), `scripted/${config.model}`);
 };
+
+/**
+ * The script in a text (YAML or JSON). Aliases are allowed, but not so many that a small file grows into a large one. Errors:
+ * BAD_REQUEST with the name of the file and what is wrong in it.
+ */
+export function readScript(text: string, file: string): Script {
+  const parsed = scriptSchema.safeParse(parsedYaml(text, file));
+  if (parsed.success) return parsed.data;
+  throw new HandrailError('BAD_REQUEST', `${file}: ${z.prettifyError(parsed.error)}`);
+}
+
+function parsedYaml(text: string, file: string): unknown {
+  try {
+    return parse(text, { schema: 'core' });
+  } catch (error) {
+    throw new HandrailError('BAD_REQUEST', `${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
 
 /** What the user said, and what was said since. */
 function readPrompt(messages: readonly PromptMessage[]): { task: string; since: readonly PromptMessage[] } {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { HandrailError } from '../../core/errors.ts';
 import { SKILL } from '../../core/limits.ts';
@@ -53,7 +53,7 @@ interface Found {
 /** Folders that hold a SKILL.md, in any spelling of that, in order of name. Others are no skills. */
 function skillFolders(directory: string): Found[] {
   if (!existsSync(directory)) return [];
-  const entries = readdirSync(directory, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = entriesOf(directory).sort((a, b) => (a.name < b.name ? -1 : 1));
   return entries.flatMap((entry): Found[] => {
     const folder = join(directory, entry.name);
     if (entry.name.startsWith('.')) return [];
@@ -62,12 +62,33 @@ function skillFolders(directory: string): Found[] {
   });
 }
 
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    throw new HandrailError('BAD_REQUEST', `${directory} is no directory of skills that can be read (${why})`, {
+      field: 'skills.directories',
+      cause,
+    });
+  }
+}
+
+/** One that cannot be looked into is rejected when it is read, and stops no other. */
 function skillFileIn(folder: string): string | undefined {
-  const names = readdirSync(folder);
+  const names = namesIn(folder);
   return names.includes(SKILL_FILE) ? SKILL_FILE : names.find((name) => name.toLowerCase() === SKILL_FILE.toLowerCase());
 }
 
 type ReadOptions = SkillSettings & Pick<LoadOptions, 'root'>;
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [SKILL_FILE];
+  }
+}
 
 function outcomeOf(folder: string, link: boolean, options: ReadOptions): { readonly outcome: SkillOutcome; readonly folder: string } {
   const name = link ? SKILL_FILE : (skillFileIn(folder) ?? SKILL_FILE);

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import type { Config } from '../../core/config.ts';
 import { reportLines, type SkillCatalogue, type SkillReport } from '../../core/skills/skill.ts';
 import { loadConfig } from '../../runtime/config.ts';
+import { readIfThere } from '../../runtime/named-file.ts';
 import { loadConfiguredSkills } from '../../runtime/skills.ts';
 import type { Command, Handler } from '../command.ts';
 import { columns, visible } from '../display-text.ts';
@@ -76,7 +77,7 @@ function check({ context: { cwd } }: Command, directory: string | undefined): Sk
 }
 
 function configOf(cwd: string): Config {
-  return loadConfig(join(cwd, CONFIG_FILE), (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined));
+  return loadConfig(join(cwd, CONFIG_FILE), readIfThere);
 }
 
 const kindOf = ({ file }: SkillReport, { skills }: SkillCatalogue): string | undefined => skills.find((skill) => skill.file === file)?.kind;

@@ -71,6 +71,8 @@ export interface ApiServices {
   changePolicy(change: PolicyChange): Promise<LivePolicy>;
   /** What the configuration says of the guard, which a live policy only tightens. */
   readonly deployedGuard: GuardConstraints;
+  /** Approvals that a client has nobody to ask for stay pending; false: the client rejects them. */
+  readonly nonTtyPending: boolean;
   /** The tenant that may change the deployment's policy; undefined = none may. */
   readonly operatorTenant: string | undefined;
   /** What a run has cost so far. */

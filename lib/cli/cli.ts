@@ -14,7 +14,11 @@ Environment and .env: docs/cli.md`;
 const URL_OPTION = ['--url <address>', 'a server elsewhere, with HANDRAIL_SECRET [env: HANDRAIL_URL]'] as const;
 const JSON_OPTION = ['--json', 'results as JSON on stdout'] as const;
 const DEPLOYMENT_OPTION = ['--deployment', "the whole deployment's, which the operator's tenant may change"] as const;
-const PENDING_OPTION = ['--non-tty-pending', 'without a terminal: leave approvals to people instead of rejecting'] as const;
+const PENDING_OPTION = [
+  '--non-tty-pending',
+  'without a terminal: leave approvals to people [default: as the server is configured]',
+] as const;
+const REJECT_OPTION = ['--no-non-tty-pending', 'without a terminal: reject what needs approval'] as const;
 
 /** The command line `handrail`. Each command is loaded when it is called; failures end in an exit code, never in a throw. */
 export function createCli(context: CliContext = processContext()): Commander {
@@ -53,6 +57,7 @@ function addRunCommands(cli: Commander, context: CliContext): void {
     .option('--max-iterations <n>', 'LLM calls at most')
     .option('--no-wait', 'print the id of the run and leave it to the server')
     .option(...PENDING_OPTION)
+    .option(...REJECT_OPTION)
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/run.ts')).run));
@@ -158,6 +163,7 @@ function addDecision(command: Commander): Commander {
   return command
     .option('--wait', 'see the run through afterwards (always, when no server runs)')
     .option(...PENDING_OPTION)
+    .option(...REJECT_OPTION)
     .option(...URL_OPTION)
     .option(...JSON_OPTION);
 }

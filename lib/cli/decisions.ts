@@ -14,8 +14,8 @@ const LOOK_MS = 1_000;
 export interface DecideOptions {
   readonly client: ApiClient;
   readonly signal: AbortSignal;
-  /** Without a terminal: leave what is asked for people, instead of rejecting it. */
-  readonly leavePending: boolean;
+  /** Without a terminal: leave what is asked for people (true), or reject it. Undefined: as the server is configured. */
+  readonly nonTtyPending: boolean | undefined;
   readonly onInterrupt: string;
 }
 
@@ -25,7 +25,7 @@ export interface DecideOptions {
  */
 export async function decideApprovals(command: Command, run: RunView, options: DecideOptions): Promise<'decided' | 'leave'> {
   const attended = isAttended(command.context);
-  if (!attended && options.leavePending) {
+  if (!attended && (options.nonTtyPending ?? (await options.client.getPolicy('tenant')).nonTtyPending)) {
     for (const approval of run.approvals) showApproval(approval, command.screen, Date.now());
     return 'leave';
   }

@@ -59,7 +59,8 @@ export const configSchema = z.strictObject({
       guard: guardConstraintsSchema
         .extend({
           confirm_default: z.enum(['allow', 'deny']).optional(),
-          non_tty_pending: z.boolean().default(true),
+          /** What a client without a terminal leaves to people, instead of rejecting it. Absent: all when deployed, nothing on a laptop. */
+          non_tty_pending: z.boolean().optional(),
           /** Modules that export `createChecker`, relative to this file: they stand before confirm, in this order (design 5.1). */
           checkers: z
             .array(z.string().regex(/\.[cm]?[jt]s$/, 'is the path of a .ts or .js module'))

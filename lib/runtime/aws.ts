@@ -195,6 +195,8 @@ export function apiLambda(): LambdaHandler {
           linksDecide: deps.config.approvals.self_approve,
           changePolicy: (change) => changePolicy({ ...deps, operatorTenant: auth.operatorTenant }, change),
           deployedGuard: appLayer(deps.config).guard ?? {},
+          // Waiting is free here, and ends by itself.
+          nonTtyPending: deps.config.constraints.guard?.non_tty_pending ?? true,
           operatorTenant: auth.operatorTenant,
           runs: deps.runs,
           guard: deps.guard,

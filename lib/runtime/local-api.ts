@@ -42,6 +42,8 @@ export function localApiServices(
     linksDecide: deps.config.approvals.self_approve,
     changePolicy: (change) => changePolicy({ ...deps, operatorTenant: LOCAL_TENANT }, change),
     deployedGuard: appLayer(deps.config).guard ?? {},
+    // On a laptop there is nobody else who would look.
+    nonTtyPending: deps.config.constraints.guard?.non_tty_pending ?? false,
     operatorTenant: LOCAL_TENANT,
     runs: deps.runs,
     guard: deps.guard,

@@ -8,12 +8,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { apiClient } from './api-client.ts';
 import { type CliProcess, hasPty, startCli, startOnTerminal } from './cli-process.ts';
 
+const CONFIG = 'constraints:\n  guard:\n    tool_policy:\n      write_file: confirm\n';
 let directory: string;
 const started: CliProcess[] = [];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'handrail-cli-'));
-  await writeFile(join(directory, 'handrail.config.yaml'), 'constraints:\n  guard:\n    tool_policy:\n      write_file: confirm\n');
+  await writeFile(join(directory, 'handrail.config.yaml'), CONFIG);
 });
 afterEach(async () => {
   for (const { child, ended } of started.splice(0)) {
@@ -58,6 +59,10 @@ test('left pending, a run ends with 5; approving it without a server sees it thr
   const second = await run('approve', waiting.approvals[0].approvalId, '--json');
   expect(second.code).toBe(0);
   expect(JSON.parse(second.out)).toMatchObject({ runId: waiting.runId, status: 'succeeded', effects: { 'fs.write': 1 } });
+
+  await writeFile(join(directory, 'handrail.config.yaml'), `${CONFIG}    non_tty_pending: true\n`);
+  expect((await run('run', 'Add up our sales', '--json')).code).toBe(5);
+  expect((await run('run', 'Add up our sales', '--no-non-tty-pending', '--json')).code).toBe(0);
 
   const again = await run('reject', waiting.approvals[0].approvalId, '--json');
   expect(again.code).toBe(1);

@@ -80,7 +80,8 @@ type View = z.infer<typeof policyVersionSchema>;
 
 function wholeView(policy: LivePolicy | undefined, principal: Principal, scope: PolicyView['scope'], services: ApiServices): PolicyView {
   const version = viewOf(policy, principal, scope, services);
-  return { scope, ...version, deployed: services.deployedGuard, warnings: unmatchedRules(version.guard, services.tools()) };
+  const { deployedGuard: deployed, nonTtyPending } = services;
+  return { scope, ...version, deployed, nonTtyPending, warnings: unmatchedRules(version.guard, services.tools()) };
 }
 
 /** Who runs the deployment is nobody else's business. */

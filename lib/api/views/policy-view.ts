@@ -24,6 +24,10 @@ export const policyViewSchema = z
     ...versionShape,
     deployed: storedGuardSchema.describe('What the configuration says; a live policy tightens it and never loosens it'),
     warnings: z.array(z.string()).describe('Rules of it that fit no tool here: misspelt, or set before their tool'),
+    nonTtyPending: z
+      .boolean()
+      .optional()
+      .describe('What a client without a terminal does with approvals: true, it leaves them to people; false, it rejects them'),
   })
   .register(schemaNames, { id: 'Policy' });
 export type PolicyView = z.infer<typeof policyViewSchema>;

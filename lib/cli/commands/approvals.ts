@@ -23,7 +23,7 @@ const listSchema = baseSchema.extend({
 const decideSchema = baseSchema.extend({
   reason: z.string().optional(),
   wait: z.boolean().default(false),
-  nonTtyPending: z.boolean().default(false),
+  nonTtyPending: z.boolean().optional(),
 });
 
 /** `handrail approvals`: what people are asked to decide. */

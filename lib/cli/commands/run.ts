@@ -22,7 +22,7 @@ const optionsSchema = z.object({
     .transform(Number)
     .optional(),
   wait: z.boolean().default(true),
-  nonTtyPending: z.boolean().default(false),
+  nonTtyPending: z.boolean().optional(),
 });
 type Options = z.infer<typeof optionsSchema>;
 
@@ -60,7 +60,8 @@ async function runTo(command: Command, connection: Connection, input: string, op
 export interface SeeThroughOptions {
   readonly signal: AbortSignal;
   readonly json: boolean;
-  readonly nonTtyPending: boolean;
+  /** Without a terminal: leave approvals to people, or reject them. Absent: as the server is configured. */
+  readonly nonTtyPending?: boolean | undefined;
   /** Step whose events, and all later ones, are shown. @default all */
   readonly after?: number;
 }
@@ -72,13 +73,11 @@ export async function seeThrough(
   runId: string,
   options: SeeThroughOptions,
 ): Promise<ExitCode> {
-  const { signal } = options;
+  const { signal, nonTtyPending } = options;
   const onInterrupt =
     kind === 'own'
       ? `Stopped. The run is kept and goes on with the next server: "handrail serve"; "handrail cancel ${runId}" ends it.`
       : `The run goes on. See it: "handrail runs show ${runId}"; end it: "handrail cancel ${runId}".`;
-  // A deployed server has other people to ask, and waiting costs nothing there.
-  const leavePending = options.nonTtyPending || kind === 'deployed';
   const run = await followRun({
     client,
     runId,
@@ -87,7 +86,7 @@ export async function seeThrough(
     pace: PACE[kind],
     onInterrupt,
     ...(options.after === undefined ? {} : { after: options.after }),
-    onApprovals: (waiting) => decideApprovals(command, waiting, { client, signal, leavePending, onInterrupt }),
+    onApprovals: (waiting) => decideApprovals(command, waiting, { client, signal, nonTtyPending, onInterrupt }),
   });
   const code = showResult(command, run, options.json);
   if (code === EXIT.waiting) {

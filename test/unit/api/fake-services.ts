@@ -284,6 +284,7 @@ export function fakeServices(): FakeServices {
       return policy;
     },
     deployedGuard: { tool_policy: { write_file: 'confirm' } },
+    nonTtyPending: true,
     operatorTenant: 'alpha',
     checkLink: async (id, token) =>
       token === TOKEN && store.suspensions.some(({ suspensionId }) => suspensionId === id)

@@ -373,7 +373,14 @@ describe('the live policy', () => {
     const { status, json, headers } = await call('GET', '/policy');
 
     expect([status, headers['etag']]).toEqual([200, '"0"']);
-    expect(json).toEqual({ scope: 'tenant', version: 0, guard: {}, deployed: { tool_policy: { write_file: 'confirm' } }, warnings: [] });
+    expect(json).toEqual({
+      scope: 'tenant',
+      version: 0,
+      guard: {},
+      warnings: [],
+      nonTtyPending: true,
+      deployed: { tool_policy: { write_file: 'confirm' } },
+    });
   });
 
   test('is set and warned of where a rule fits no tool, most likely misspelt', async () => {

@@ -10,7 +10,7 @@ import { type FakeContext, fakeContext } from './fake-context.ts';
 
 const QUESTION = 'Approve? [y/N]';
 
-function decide(context: FakeContext, run: RunView, client: FakeClient, over: { leavePending?: boolean; signal?: AbortSignal } = {}) {
+function decide(context: FakeContext, run: RunView, client: FakeClient, over: { nonTtyPending?: boolean; signal?: AbortSignal } = {}) {
   const command = {
     context,
     environment: loadEnvironment(context, () => undefined),
@@ -19,7 +19,7 @@ function decide(context: FakeContext, run: RunView, client: FakeClient, over: { 
   return decideApprovals(command, run, {
     client,
     signal: over.signal ?? new AbortController().signal,
-    leavePending: over.leavePending ?? false,
+    nonTtyPending: over.nonTtyPending,
     onInterrupt: 'it is kept',
   });
 }
@@ -168,10 +168,23 @@ test('without a terminal everything is rejected, and the agent is told why', asy
   expect(client.decided[0]?.reason).toContain('no terminal');
 });
 
-test('without a terminal and with --non-tty-pending everything is left, and shown', async () => {
+test.each([
+  ['as the server is configured', { configured: true, said: undefined }],
+  ['with --non-tty-pending, whatever the server says', { configured: false, said: true }],
+])('without a terminal everything is left, and shown, %s', async (_what, { configured, said }) => {
   const context = fakeContext();
-  const client = fakeClient({ run: () => run });
-  expect(await decide(context, run, client, { leavePending: true })).toBe('leave');
+  const client = fakeClient({ run: () => run, nonTtyPending: configured });
+  expect(await decide(context, run, client, said === undefined ? {} : { nonTtyPending: said })).toBe('leave');
   expect(client.decided).toEqual([]);
   expect(context.err()).toContain(approval?.approvalId);
+});
+
+test.each([
+  ['as the server is configured', { configured: false, said: undefined }],
+  ['by a server that does not say', { configured: undefined, said: undefined }],
+  ['with --no-non-tty-pending, whatever the server says', { configured: true, said: false }],
+])('without a terminal everything is rejected, %s', async (_what, { configured, said }) => {
+  const client = fakeClient({ run: () => run, nonTtyPending: configured });
+  expect(await decide(fakeContext(), run, client, said === undefined ? {} : { nonTtyPending: said })).toBe('decided');
+  expect(client.decided).toMatchObject([{ decision: 'reject' }]);
 });

@@ -22,6 +22,7 @@ export function fakeClient(script: {
   run: () => RunView;
   decide?: (approvalId: string) => void;
   approvalStatus?: () => 'pending' | 'approved';
+  nonTtyPending?: boolean | undefined;
 }): FakeClient {
   const { pages = [] } = script;
   const decided: FakeClient['decided'] = [];
@@ -64,7 +65,7 @@ export function fakeClient(script: {
     readFile: unused,
     writeFile: unused,
     listApprovals: unused,
-    getPolicy: unused,
+    getPolicy: async (scope) => ({ scope, version: 0, guard: {}, deployed: {}, nonTtyPending: script.nonTtyPending }),
     putPolicy: unused,
     listPolicyHistory: unused,
     listTools: unused,

@@ -131,7 +131,12 @@ export const configSchema = z.strictObject({
     .prefault({}),
   auth: z
     .discriminatedUnion('mode', [
-      z.strictObject({ ...authBase, mode: z.literal('iam') }),
+      z.strictObject({
+        ...authBase,
+        mode: z.literal('iam'),
+        /** The tenant of every caller; absent = each role and user is one of its own. Roles that share runs need it. */
+        tenant: tenantSchema.optional(),
+      }),
       z.strictObject({
         ...authBase,
         mode: z.literal('jwt'),

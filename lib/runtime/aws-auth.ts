@@ -17,7 +17,7 @@ interface DeployedAuth {
 export function deployedAuth(target: 'aws' | 'emulator', auth: Config['auth'], secret: string): DeployedAuth {
   const operatorTenant = auth.operator_tenant;
   if (auth.mode === 'jwt') return { strategy: jwtAuth({ tenantClaim: auth.tenant_claim }), operatorTenant };
-  if (apiAuth(target, auth) === 'iam') return { strategy: iamAuth(), operatorTenant };
+  if (apiAuth(target, auth) === 'iam') return { strategy: iamAuth({ tenant: auth.tenant }), operatorTenant };
   const owner = { tenant: TENANT_OF_EMULATOR, principal: 'emulator:owner', permissions: everyPermission };
   return { strategy: bearerAuth([{ secret, principal: owner }]), operatorTenant: TENANT_OF_EMULATOR };
 }

@@ -18,11 +18,17 @@ const jwtContextSchema = z.object({
   requestContext: z.object({ authorizer: z.object({ jwt: z.object({ claims: z.record(z.string(), z.unknown()) }) }) }),
 });
 
+export interface IamAuthOptions {
+  /** One tenant for every caller (`auth.tenant`). @default a tenant of its own for each role or user */
+  readonly tenant?: string | undefined;
+}
+
 /**
- * Callers signed by AWS Signature 4. The tenant is `aws-<account>-<roleId>`, the same for every session of a role. Which
- * routes a role may call is its IAM policy (`execute-api:Invoke` per route), checked by the gateway before us.
+ * Callers signed by AWS Signature 4. The tenant is the configured one, else `aws-<account>-<roleId>`, the same for every
+ * session of a role. Which routes a role may call is its IAM policy (`execute-api:Invoke` per route, docs/security.md),
+ * checked by the gateway before us.
  */
-export function iamAuth(): AuthStrategy {
+export function iamAuth(options: IamAuthOptions = {}): AuthStrategy {
   return {
     admit() {},
     authenticate(_request, env) {
@@ -30,7 +36,8 @@ export function iamAuth(): AuthStrategy {
       if (!context.success) throw unauthorized();
       const { accountId, userArn, userId } = context.data.requestContext.authorizer.iam;
       const roleId = userId.split(':', 1)[0] ?? '';
-      return { tenant: tenantOf(`aws-${accountId}-${roleId}`, 'the caller'), principal: userArn, permissions: everyPermission };
+      const tenant = options.tenant ?? tenantOf(`aws-${accountId}-${roleId}`, 'the caller');
+      return { tenant, principal: userArn, permissions: everyPermission };
     },
     console: { signIn: 'bearer' },
   };

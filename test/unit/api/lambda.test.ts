@@ -74,6 +74,28 @@ test('IAM: the tenant is account and role, the same for every session of the rol
   expect(started.services.started).toEqual([{ tenant: 'aws-123456789012-AROAEXAMPLEID', principal: ROLE.userArn, input: 'grüße' }]);
 });
 
+test('IAM: a configured tenant is that of every role and user; each keeps its own name', async () => {
+  const services = fakeServices();
+  for (const userId of ['AROADEVELOPER:ann', 'AROAAPPROVER:bob', 'AIDAUSER', '123456789012:federated'])
+    await call(
+      iamAuth({ tenant: 'ours' }),
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"input":"x"}',
+        authorizer: { iam: { ...ROLE, userId, userArn: `arn:of:${userId}` } },
+      },
+      services,
+    );
+  expect(services.started.map(({ tenant, principal }) => [tenant, principal])).toEqual([
+    ['ours', 'arn:of:AROADEVELOPER:ann'],
+    ['ours', 'arn:of:AROAAPPROVER:bob'],
+    ['ours', 'arn:of:AIDAUSER'],
+    ['ours', 'arn:of:123456789012:federated'],
+  ]);
+  expect((await call(iamAuth({ tenant: 'ours' }), {})).statusCode).toBe(401);
+});
+
 test.each([
   ['no authorizer', undefined],
   ['an empty one', {}],

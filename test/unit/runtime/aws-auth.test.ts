@@ -31,6 +31,13 @@ describe('callers of a deployed API', () => {
     },
   );
 
+  it('are of the configured tenant, whatever role they have', () => {
+    const { strategy } = deployedAuth('aws', { mode: 'iam', tenant: 'team' }, '');
+    const role = { accountId: '123456789012', userArn: 'arn:aws:sts::123456789012:assumed-role/dev/ann', userId: 'AROADEV:ann' };
+    const env = { requestContext: { authorizer: { iam: role } } };
+    expect(strategy.authenticate(request, env)).toMatchObject({ tenant: 'team', principal: role.userArn });
+  });
+
   it('sign their requests in AWS otherwise; the secret opens nothing', () => {
     const { strategy, operatorTenant } = deployedAuth('aws', iam, SECRET);
     expect(() => strategy.authenticate(request, {})).toThrow(expect.objectContaining({ code: 'UNAUTHORIZED' }));

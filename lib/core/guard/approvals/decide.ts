@@ -5,6 +5,7 @@ import type { Registry } from '../../hands/registry.ts';
 import { approvalIdOf, parseApprovalId } from '../../ids.ts';
 import { canonicalJson, type JsonObject, jsonBytes, utf8Bytes } from '../../json.ts';
 import { ARGUMENTS_BYTES, RESULT_BYTES } from '../../limits.ts';
+import { identityOf } from '../../principal.ts';
 import { deliver } from './deliver.ts';
 import { type ApprovalDeps, CHANGE_ATTEMPTS } from './deps.ts';
 import { expireDue, reportResolved } from './expire.ts';
@@ -194,8 +195,12 @@ function decisionOf({ reason, answer, arguments: edited }: DecisionRequest, { pr
 
 /** Rejecting what one asked for, and answering questions about it, allows nothing that another would have to allow. */
 function refuseOwn(suspension: Suspension, principal: string, wanted: readonly Wanted[]): void {
-  const own = suspension.principal === principal && wanted.some(({ status }) => status === 'approved' || status === 'edited');
-  if (own) throw new HandrailError('FORBIDDEN', 'you started this run: another person has to approve what it does', { field: 'decision' });
+  const same = identityOf(suspension.principal) === identityOf(principal);
+  const own = same && wanted.some(({ status }) => status === 'approved' || status === 'edited');
+  if (own)
+    throw new HandrailError('FORBIDDEN', 'you started this run, or your role did: another one has to approve what it does', {
+      field: 'decision',
+    });
 }
 
 /**

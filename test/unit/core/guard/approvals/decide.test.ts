@@ -243,6 +243,33 @@ describe('deciding', () => {
     expect(statuses()).toEqual(['approved', 'rejected']);
   });
 
+  it.each([
+    ['another session of the role', 'arn:aws:sts::123456789012:assumed-role/dev/ann', 'arn:aws:sts::123456789012:assumed-role/dev/bob'],
+    ['another name of a federated user', 'arn:aws:sts::123456789012:federated-user/ann', 'arn:aws:sts::123456789012:federated-user/bob'],
+    ['the same in another partition', 'arn:aws-cn:sts::123456789012:assumed-role/dev/a', 'arn:aws-cn:sts::123456789012:assumed-role/dev/b'],
+  ])('takes %s for whoever started the run: they named themselves', async (_what, starter, decider) => {
+    selfApprove = false;
+    await given({ ...openSuspension(), principal: starter });
+    await expect(make([{ approvalId: first, decision: 'approve' }], 't1', decider)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    expect(statuses()).toEqual(['pending']);
+  });
+
+  it.each([
+    ['another role', 'arn:aws:sts::123456789012:assumed-role/dev/ann', 'arn:aws:sts::123456789012:assumed-role/lead/ann'],
+    ['a role of another account', 'arn:aws:sts::123456789012:assumed-role/dev/ann', 'arn:aws:sts::210987654321:assumed-role/dev/ann'],
+    ['another user', 'arn:aws:iam::123456789012:user/ann', 'arn:aws:iam::123456789012:user/bob'],
+    [
+      'a subject that looks like an ARN',
+      'jwt:arn:aws:sts::123456789012:assumed-role/dev/ann',
+      'jwt:arn:aws:sts::123456789012:assumed-role/dev/b',
+    ],
+  ])('lets %s approve, and keeps the whole name', async (_what, starter, decider) => {
+    selfApprove = false;
+    await given({ ...openSuspension(), principal: starter });
+    const [decided] = await make([{ approvalId: first, decision: 'approve' }], 't1', decider);
+    expect(decided?.approval.decision?.by).toBe(decider);
+  });
+
   it('refuses contradictions, mixtures and nothing at all', async () => {
     await given(openSuspension(['c3-0', 'c3-1']));
     const contradiction = make([

@@ -78,10 +78,14 @@ export class Api extends Construct {
   }
 }
 
+/** Who calls is the gateway's word: of a signature the ARN and the id of the caller, of a token its subject. `-` where there is none. */
 const ACCESS_LOG = {
   requestId: '$context.requestId',
   time: '$context.requestTimeEpoch',
   ip: '$context.identity.sourceIp',
+  caller: '$context.identity.userArn',
+  callerId: '$context.identity.caller',
+  subject: '$context.authorizer.claims.sub',
   method: '$context.httpMethod',
   path: '$context.path',
   status: '$context.status',

@@ -70,8 +70,14 @@ const QUERIES: Queries = {
   everything: [
     {
       title: 'Errors',
-      fields: ['@timestamp', 'run', 'step', 'message', 'error.name', 'error.message', '@log'],
+      fields: ['@timestamp', 'run', 'step', 'request', 'route', 'message', 'error.name', 'error.message', '@log'],
       where: ['level = "error"'],
+      sort: '@timestamp desc',
+    },
+    {
+      title: 'Audit',
+      fields: ['@timestamp', 'tenant', 'by', 'action', 'session', 'run', 'runs.0', 'decisions.0', 'how', 'path', 'request'],
+      where: ['message = "audit"'],
       sort: '@timestamp desc',
     },
     {

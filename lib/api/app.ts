@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { aboutOf } from './about.ts';
 import type { AuthStrategy } from './auth/strategy.ts';
 import type { Principal } from './principal.ts';
 import { HttpError, problemResponse } from './problem.ts';
@@ -48,8 +49,11 @@ export function createApp(services: ApiServices, options: AppOptions): App {
 function respond(route: Route, c: Context, services: ApiServices, auth: AuthStrategy): Promise<Response> {
   const request = c.req.raw;
   auth.admit(request, route.page === true);
-  const principal = route.access === 'public' ? undefined : admitted(route, auth.authenticate(request, c.env));
-  return route.respond({ request, env: c.env, params: c.req.param(), principal, services, auth });
+  const params = c.req.param();
+  services.about(aboutOf(route, params, undefined));
+  const principal = route.access === 'public' ? undefined : auth.authenticate(request, c.env);
+  if (principal !== undefined) services.about(aboutOf(route, params, admitted(route, principal)));
+  return route.respond({ request, env: c.env, params, principal, services, auth });
 }
 
 function admitted(route: Route, principal: Principal): Principal {

@@ -1,5 +1,8 @@
-/** What a caller may be allowed (design 5.3): start and cancel runs, look, decide approvals, change policy. */
-export const permissions = ['run', 'read', 'approve', 'policy'] as const;
+/**
+ * What a caller may be allowed (design 5.3): start and cancel runs, look, decide approvals, change policy, delete. Whoever may
+ * start a run may not thereby erase the record of it.
+ */
+export const permissions = ['run', 'read', 'approve', 'policy', 'delete'] as const;
 export type Permission = (typeof permissions)[number];
 
 /** An authenticated caller. `tenant` matches the tenant rule of design section 9. */

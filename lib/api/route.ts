@@ -62,6 +62,8 @@ export interface Route extends Operation {
 
 interface Handled<Params, Query, Body> {
   readonly principal: Principal;
+  /** `cli` where the client says that it is our command line, which anyone may say; else `api`. */
+  readonly how: 'api' | 'cli';
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -80,6 +82,9 @@ interface RouteSpec<Params extends z.ZodObject, Query extends z.ZodObject, Body 
   readonly etag?: (answer: z.input<Out>) => string;
   readonly handle: (input: Handled<z.output<Params>, z.output<Query>, z.output<Body>>, services: ApiServices) => Promise<z.input<Out>>;
 }
+
+/** How our command line names itself: `handrail-cli/<version>`. */
+export const CLI_AGENT = 'handrail-cli/';
 
 const nothing = z.strictObject({});
 
@@ -107,7 +112,12 @@ export function defineRoute<
       const body = validated(spec.body ?? nothing, sent === undefined ? {} : sent, 'body');
       const ifMatch = etag === undefined || spec.method === 'get' ? '' : neededIfMatch(request);
       // The schemas that are absent here are the defaults of the type parameters, which the compiler cannot see.
-      const input = { principal, params: ids.data, query, body, ifMatch } as Handled<z.output<Params>, z.output<Query>, z.output<Body>>;
+      const how = request.headers.get('user-agent')?.startsWith(CLI_AGENT) ? 'cli' : 'api';
+      const input = { principal, how, params: ids.data, query, body, ifMatch } as Handled<
+        z.output<Params>,
+        z.output<Query>,
+        z.output<Body>
+      >;
       const result = await handle(input, services);
       return json(answer.status, result, etag === undefined ? {} : { etag: etag(result) });
     },

@@ -14,6 +14,8 @@ import type { Logger } from '../core/ports/logger.ts';
 import type { RunStore, SessionKey } from '../core/ports/run-store.ts';
 import type { SessionFiles } from '../core/ports/session-files.ts';
 import type { SkillCatalogue } from '../core/skills/skill.ts';
+import type { RequestAbout } from './about.ts';
+import type { AuditEntry } from './audit.ts';
 
 /** Who asks and for whom: from authentication alone, never from the request's text. */
 interface Caller {
@@ -42,7 +44,7 @@ export interface DecisionRequest {
 }
 
 export interface DecideRequest extends Caller {
-  /** Where it came from: `api`, `cli`, `page`. */
+  /** Where it came from: `api`, `page`, or `cli`, which is the client's own word. */
   readonly how: string;
   readonly decisions: readonly DecisionRequest[];
 }
@@ -59,8 +61,8 @@ export interface ApiServices {
   /** Errors: NOT_FOUND, ALREADY_DECIDED, EXPIRED, BAD_REQUEST, INVALID_ARGUMENTS (edited), FORBIDDEN (self approval). The API reads the outcome from the store. */
   decide(request: DecideRequest): Promise<unknown>;
   readonly runs: Pick<RunStore, 'getRun' | 'listRuns' | 'readEvents' | 'listCommits' | 'getSession' | 'readTranscript'>;
-  /** Errors: NOT_FOUND, SESSION_BUSY with `runId`. */
-  deleteSession(session: SessionKey): Promise<void>;
+  /** `announce` is called with the runs that go, before anything does. Errors: NOT_FOUND, SESSION_BUSY with `runId`. */
+  deleteSession(session: SessionKey, announce: (runs: readonly string[]) => void): Promise<void>;
   readonly files: SessionFiles;
   readonly guard: Pick<GuardStore, 'getSuspension' | 'listSuspensions' | 'getPolicy' | 'listKeptPolicies'>;
   /** Whether a link of the approval page is right. */
@@ -83,6 +85,9 @@ export interface ApiServices {
   skills(): SkillCatalogue;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
+  /** Fields of every line that is logged until this request is answered, where one is answered at a time. */
+  about(fields: RequestAbout): void;
+  audit(entry: AuditEntry): void;
   /** The product's version, shown by `/health` and the OpenAPI document. */
   readonly version: string;
 }

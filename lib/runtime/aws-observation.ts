@@ -47,6 +47,10 @@ const eventSchema = z.union([
   callSchema.transform(({ tenant, runId, sessionId, callId }) => ({ run: runId, session: sessionId, tenant, call: callId })),
   z.object({ ctx: contextSchema }).transform(({ ctx }) => idsOf(ctx)),
   z.object({ data: z.object({ ctx: contextSchema }) }).transform(({ data }) => idsOf(data.ctx)),
+  // The API says more of its requests when it knows it; this is what ties its lines to the access log's.
+  z
+    .object({ requestContext: z.object({ requestId: z.string() }) })
+    .transform(({ requestContext }) => ({ request: requestContext.requestId })),
 ]);
 
 function idsOf({ tenant, runId, step }: z.infer<typeof contextSchema>): Record<string, string | number> {

@@ -11,6 +11,7 @@ const SAFE = [
   'callId',
   'calls',
   'checker',
+  'code',
   'completionTokens',
   'costUsd',
   'decision',

@@ -47,7 +47,7 @@ export function localApiServices(
     operatorTenant: LOCAL_TENANT,
     runs: deps.runs,
     guard: deps.guard,
-    deleteSession: (session) => deleteSession({ ...deps, files }, session),
+    deleteSession: (session, announce) => deleteSession({ ...deps, files }, session, announce),
     files,
     costOf: costOf(deps.config),
     tools: () => deps.registry.getAll(),
@@ -55,6 +55,9 @@ export function localApiServices(
     skills: () => deps.skills ?? noSkills,
     clock: deps.clock,
     logger: deps.logger,
+    // Requests are answered beside each other here, so no line can be said to be of one.
+    about: () => undefined,
+    audit: (entry) => deps.logger.info('audit', { ...entry }),
     version: VERSION,
   };
 }

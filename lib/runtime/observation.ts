@@ -1,3 +1,7 @@
+import type { RequestAbout } from '../api/about.ts';
+import type { AuditEntry } from '../api/audit.ts';
+import { resolvedEvents } from '../core/guard/approvals/resolved.ts';
+import type { Suspension } from '../core/guard/approvals/suspension.ts';
 import type { Json } from '../core/json.ts';
 import type { Measure } from '../core/loop/metrics.ts';
 import type { Run } from '../core/loop/run.ts';
@@ -31,6 +35,10 @@ export interface Observation {
   readonly text: boolean;
   /** Forgets the run of the invocation before. A Lambda environment serves one at a time. */
   begin(fields?: Readonly<Record<string, string | number>>): void;
+  /** More fields of this invocation's lines. */
+  about(fields: RequestAbout): void;
+  /** A line `audit`, whatever the level is. */
+  audit(entry: AuditEntry): void;
   runs(store: RunStore): RunStore;
   guard(store: GuardStore): GuardStore;
   measure(measures: readonly Measure[]): void;
@@ -43,6 +51,7 @@ export function createObservation(options: ObservationOptions): Observation {
     return trace === undefined ? about : { ...about, trace };
   };
   const logger = jsonLogger({ ...options, always });
+  const unfiltered = jsonLogger({ ...options, level: 'info', always });
   const measured = (measures: readonly Measure[]): void => {
     if (measures.length === 0) return;
     const { deployment } = options;
@@ -58,6 +67,11 @@ export function createObservation(options: ObservationOptions): Observation {
       for (const event of events) logger.info(event.type, eventFields(event, options.text));
       if (isTerminal(run)) logger.info('run.summary', summaryOf(run));
     },
+    resolved: (suspension: Suspension, callIds: readonly string[]) => {
+      for (const event of resolvedEvents(suspension))
+        if (callIds.some((callId) => event.data['callId'] === callId))
+          logger.info(event.type, { ...idsOf(suspension), step: event.step, ...eventFields(event, options.text) });
+    },
   };
   return {
     logger,
@@ -65,13 +79,17 @@ export function createObservation(options: ObservationOptions): Observation {
     begin: (fields = {}) => {
       about = fields;
     },
+    about: (fields) => {
+      about = { ...about, ...fields };
+    },
+    audit: (entry) => unfiltered.info('audit', { ...entry }),
     runs: (store) => observedRuns(store, observer),
     guard: (store) => observedGuard(store, observer),
     measure: measured,
   };
 }
 
-const idsOf = ({ runId, sessionId, tenant }: Run) => ({ run: runId, session: sessionId, tenant });
+const idsOf = ({ runId, sessionId, tenant }: Pick<Run, 'runId' | 'sessionId' | 'tenant'>) => ({ run: runId, session: sessionId, tenant });
 
 /** One line per run with what an operator asks for first. */
 function summaryOf(run: Run): Record<string, Json> {

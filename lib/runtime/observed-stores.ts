@@ -1,3 +1,4 @@
+import type { Suspension } from '../core/guard/approvals/suspension.ts';
 import type { RunEvent } from '../core/loop/event.ts';
 import { approvalMetricsOf, type Measure, metricsOf } from '../core/loop/metrics.ts';
 import type { Run } from '../core/loop/run.ts';
@@ -10,6 +11,8 @@ export interface Observer {
   began(run: Run): void;
   measured(measures: readonly Measure[]): void;
   happened(run: Run, events: readonly RunEvent[]): void;
+  /** Requests to people that have found their end, and no change finds it twice. */
+  resolved(suspension: Suspension, callIds: readonly string[]): void;
 }
 
 /**
@@ -43,12 +46,15 @@ export function observedRuns(runs: RunStore, observer: Observer): RunStore {
 }
 
 /** A guard store that tells of every request to a person that has found its end. */
-export function observedGuard(guard: GuardStore, observer: Pick<Observer, 'measured'>): GuardStore {
+export function observedGuard(guard: GuardStore, observer: Pick<Observer, 'measured' | 'resolved'>): GuardStore {
   return {
     ...guard,
     async changeSuspension(suspensionId, change) {
       const outcome = await guard.changeSuspension(suspensionId, change);
-      if (outcome.applied && outcome.suspension) observer.measured(approvalMetricsOf(callsOf(change), outcome.suspension));
+      if (outcome.applied && outcome.suspension) {
+        observer.measured(approvalMetricsOf(callsOf(change), outcome.suspension));
+        observer.resolved(outcome.suspension, callsOf(change));
+      }
       return outcome;
     },
   };

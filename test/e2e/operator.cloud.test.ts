@@ -118,6 +118,7 @@ describe.skipIf(process.env['HANDRAIL_URL'] !== undefined)('an operator’s depl
       run: ['POST', '/runs', { input: 'scenario-answer' }],
       approve: ['POST', '/approvals', { decision: 'approve', approvalIds: ['nowhere.0'] }],
       policy: ['PUT', '/policy?scope=tenant', { guard: {} }],
+      delete: ['DELETE', '/sessions/s-nowhere'],
     } as const;
     for (const scope of permissions) {
       // Providers write one or the other claim.

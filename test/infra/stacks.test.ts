@@ -167,11 +167,14 @@ describe('the API', () => {
     ]);
   });
 
-  it('logs no query string, which may carry the token of a link', () => {
+  it('logs who called, and no query string, which may carry the token of a link', () => {
     const [[, stage]] = z
       .tuple([z.tuple([z.string(), z.object({ Properties: z.record(z.string(), z.unknown()) })])])
       .parse(ofType(agent, 'AWS::ApiGatewayV2::Stage'));
     expect(JSON.stringify(stage.Properties['AccessLogSettings'])).not.toMatch(/query|\$context\.routeKey.*\?/i);
+    // Who called: of IAM's callers and of a token's.
+    for (const who of ['$context.identity.userArn', '$context.identity.caller', '$context.authorizer.claims.sub'])
+      expect(JSON.stringify(stage.Properties['AccessLogSettings'])).toContain(who);
     expect(stage.Properties['DefaultRouteSettings']).toMatchObject({ ThrottlingRateLimit: 50 });
   });
 });

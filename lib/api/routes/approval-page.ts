@@ -4,6 +4,7 @@ import type { Suspension } from '../../core/guard/approvals/suspension.ts';
 import { suspensionIdSchema } from '../../core/ids.ts';
 import { type ApprovalForm, approvalForm, decisionsOf, type FormProblem } from '../approval-form.ts';
 import { readFormBody } from '../body.ts';
+import { decideAudited } from '../decide.ts';
 import { type ApprovalPage, approvalPage } from '../pages/approval-page.ts';
 import { PAGE_POLICY, plainPage } from '../pages/document.ts';
 import { html } from '../pages/html.ts';
@@ -78,7 +79,7 @@ async function decide(call: Call, visit: Visit, form: ApprovalForm): Promise<Res
   const asked = decisionsOf(form, approvalViews(visit.suspension, services.clock.now()), services.tools());
   if ('problem' in asked) return answer(400, approvalPage(await pageOf(call, visit, form, asked.problem)));
   try {
-    await services.decide({ tenant, principal: visit.by, how: 'page', decisions: asked.decisions });
+    await decideAudited(services, { tenant, principal: visit.by, how: 'page', decisions: asked.decisions });
   } catch (error) {
     if (!(error instanceof HandrailError) || CODES[error.code].status >= 500) throw error;
     const fresh = await reread(call, visit);

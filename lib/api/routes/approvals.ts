@@ -3,11 +3,12 @@ import { CODES, codes, HandrailError } from '../../core/errors.ts';
 import { approvalStatuses } from '../../core/guard/approvals/suspension.ts';
 import { approvalIdSchema, parseApprovalId } from '../../core/ids.ts';
 import { jsonObjectSchema } from '../../core/json.ts';
+import { decideAudited } from '../decide.ts';
 import { nextCursorSchema, pagingShape } from '../paging.ts';
 import type { Principal } from '../principal.ts';
 import { defineRoute, notFound } from '../route.ts';
 import { schemaNames } from '../schema-names.ts';
-import type { ApiServices, DecisionRequest } from '../services.ts';
+import type { ApiServices, DecideRequest, DecisionRequest } from '../services.ts';
 import { unmask } from '../unmask.ts';
 import { type ApprovalView, approvalViewSchema, approvalViews, maskedApproval } from '../views/approval-view.ts';
 
@@ -91,10 +92,10 @@ export const decideApproval = defineRoute({
   body: decisionBody,
   answer: { status: 200, description: 'As it stands now; the same decision again changes nothing', schema: approvalViewSchema },
   errors: decideErrors,
-  async handle({ principal, params, body }, services) {
+  async handle({ principal, how, params, body }, services) {
     const { approvalId } = params;
     const asked = await ownApproval(principal, approvalId, services);
-    await services.decide({ ...callerOf(principal), decisions: [unmasked({ approvalId, ...body }, asked)] });
+    await decideAudited(services, { ...callerOf(principal), how, decisions: [unmasked({ approvalId, ...body }, asked)] });
     return maskedApproval(await ownApproval(principal, approvalId, services));
   },
 });
@@ -108,17 +109,17 @@ export const decideApprovals = defineRoute({
   body: decisionsBody,
   answer: { status: 200, description: 'As they stand now; of one suspension only, a refusal is the answer', schema: decidedSchema },
   errors: decideErrors,
-  async handle({ principal, body: { decisions } }, services) {
+  async handle({ principal, how, body: { decisions } }, services) {
     const ids = decisions.map(({ approvalId }) => approvalId);
     // Every approval must be the caller's before any is decided, so that an answer tells nothing of others' ids.
     const asked = await ownApprovals(principal, ids, services);
     const whole = decisions.map((decision, index) => unmasked(decision, asked[index]));
-    const refused = await decideEach(principal, whole, services);
+    const refused = await decideEach({ ...callerOf(principal), how }, whole, services);
     return { approvals: (await ownApprovals(principal, ids, services)).map(maskedApproval), refused };
   },
 });
 
-const callerOf = ({ tenant, principal }: Principal) => ({ tenant, principal, how: 'api' });
+const callerOf = ({ tenant, principal }: Principal) => ({ tenant, principal });
 
 /** An edit was made of arguments whose secrets were masked. */
 function unmasked(decision: DecisionRequest, asked: ApprovalView | undefined): DecisionRequest {
@@ -130,12 +131,16 @@ function unmasked(decision: DecisionRequest, asked: ApprovalView | undefined): D
 type Refused = z.infer<typeof refusedSchema>;
 
 /** A refusal in one suspension does not keep the decisions of another from being taken. */
-async function decideEach(principal: Principal, decisions: readonly DecisionRequest[], services: ApiServices): Promise<Refused[]> {
+async function decideEach(
+  caller: Omit<DecideRequest, 'decisions'>,
+  decisions: readonly DecisionRequest[],
+  services: ApiServices,
+): Promise<Refused[]> {
   const groups = [...Map.groupBy(decisions, ({ approvalId }) => parseApprovalId(approvalId)?.suspensionId).values()];
   const refused: Refused[] = [];
   for (const group of groups) {
     try {
-      await services.decide({ ...callerOf(principal), decisions: group });
+      await decideAudited(services, { ...caller, decisions: group });
     } catch (error) {
       if (groups.length === 1 || !(error instanceof HandrailError) || CODES[error.code].status >= 500) throw error;
       const why = { code: error.code, detail: error.message, ...(error.field === undefined ? {} : { field: error.field }) };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { jsonBytes } from '../../core/json.ts';
 import { exportRun as exportWhole, type RunExport } from '../../core/loop/export-run.ts';
 import { maskAll } from '../../core/preview.ts';
+import { doneBy } from '../audit.ts';
 import { defineRoute } from '../route.ts';
 import { runExportSchema } from '../views/export-view.ts';
 import { runView } from '../views/run-view.ts';
@@ -22,6 +23,7 @@ export const exportRun = defineRoute({
   async handle({ principal, params, query }, services) {
     const run = await ownRun(principal, params.runId, services);
     const whole = await exportWhole(services, run);
+    services.audit({ ...doneBy(principal), action: 'run.export', run: run.runId, session: run.sessionId, after: query.after });
     // It leaves the system, for readers who are to judge what was done and not to do it again.
     return maskAll({ v: 1 as const, run: runView(run, [], services.costOf(run)), ...pageFrom(whole, query.after) });
   },

@@ -4,6 +4,7 @@ import { policyOwner } from '../../core/guard/change-policy.ts';
 import { guardConstraintsSchema } from '../../core/guard/constraints.ts';
 import type { LivePolicy } from '../../core/guard/policy.ts';
 import { unmatchedRules } from '../../core/guard/unmatched.ts';
+import { doneBy } from '../audit.ts';
 import { pagingShape } from '../paging.ts';
 import type { Principal } from '../principal.ts';
 import { HttpError } from '../problem.ts';
@@ -47,7 +48,9 @@ export const putPolicy = defineRoute({
     const { tenant } = principal;
     const change = { tenant, principal: principal.principal, scope: query.scope, version: versionIn(ifMatch), guard: body.guard };
     try {
-      return wholeView(await services.changePolicy(change), principal, query.scope, services);
+      const policy = await services.changePolicy(change);
+      services.audit({ ...doneBy(principal), action: 'policy.change', scope: query.scope, version: policy.version });
+      return wholeView(policy, principal, query.scope, services);
     } catch (error) {
       throw error instanceof HandrailError && error.code === 'CONFLICT' ? outdated(error) : error;
     }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { constraintsSchema } from '../../core/guard/constraints.ts';
 import { runIdSchema, sessionIdSchema } from '../../core/ids.ts';
 import type { Run } from '../../core/loop/run.ts';
+import { doneBy } from '../audit.ts';
 import { nextCursorSchema, pagingShape } from '../paging.ts';
 import type { Principal } from '../principal.ts';
 import { defineRoute, notFound } from '../route.ts';
@@ -83,7 +84,9 @@ export const cancelRun = defineRoute({
   answer: { status: 202, description: 'It will end as cancelled, or has ended already', schema: runBriefSchema },
   async handle({ principal, params }, services) {
     await ownRun(principal, params.runId, services);
-    return runBrief(await services.cancelRun({ tenant: principal.tenant, runId: params.runId, principal: principal.principal }));
+    const run = await services.cancelRun({ tenant: principal.tenant, runId: params.runId, principal: principal.principal });
+    services.audit({ ...doneBy(principal), action: 'run.cancel', run: run.runId, session: run.sessionId });
+    return runBrief(run);
   },
 });
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { FILE_TRANSFER_BYTES } from '../../core/limits.ts';
+import { doneBy } from '../audit.ts';
 import { readRawBody } from '../body.ts';
 import { bytes, json } from '../respond.ts';
 import { type Call, defineRoute, notFound, type Route } from '../route.ts';
@@ -71,8 +72,12 @@ export const writeFile: Route = {
   errors: ['FILE_NOT_FOUND', 'PERMISSION_DENIED', 'INVALID_ARGUMENTS', 'RESOURCE_EXHAUSTED', 'PAYLOAD_TOO_LARGE'],
   async respond(call) {
     const { session, path } = place(call);
+    const { services } = call;
     const data = await readRawBody(call.request, BYTES, FILE_TRANSFER_BYTES);
-    return json(200, { path, ...(await call.services.files.write(session, path, data)) });
+    const written = await services.files.write(session, path, data);
+    const { sessionId } = session;
+    services.audit({ ...doneBy(signedInAs(call.principal)), action: 'file.write', session: sessionId, path, bytes: data.byteLength });
+    return json(200, { path, ...written });
   },
 };
 

@@ -3,6 +3,7 @@ import { HandrailError } from '../../core/errors.ts';
 import { sessionIdSchema } from '../../core/ids.ts';
 import { isTerminal } from '../../core/loop/run-status.ts';
 import { readState, stateOf } from '../../core/loop/shared-state.ts';
+import { doneBy } from '../audit.ts';
 import { pagingShape } from '../paging.ts';
 import { empty } from '../respond.ts';
 import { defineRoute, notFound, type Route } from '../route.ts';
@@ -43,20 +44,31 @@ export const getSession = defineRoute({
   },
 });
 
+/** Run ids in one audit line: far below the 256 KB that a line of CloudWatch Logs may have. */
+const RUNS_A_LINE = 1_000;
+
 export const deleteSession: Route = {
   method: 'delete',
   path: '/sessions/{sessionId}',
   id: 'deleteSession',
   summary: 'Delete a conversation and all it left: messages, runs, events, approvals, files. Memory belongs to the tenant and stays.',
-  access: 'run',
+  access: 'delete',
   params: sessionParams,
   answers: [{ status: 204, description: 'It is gone' }],
   errors: ['SESSION_BUSY'],
   async respond({ principal, params, services }) {
-    const { tenant } = signedInAs(principal);
+    const caller = signedInAs(principal);
     const ids = sessionParams.safeParse(params);
     if (!ids.success) throw notFound();
-    await services.deleteSession({ tenant, sessionId: ids.data.sessionId });
+    const { sessionId } = ids.data;
+    await services.deleteSession({ tenant: caller.tenant, sessionId }, (runs) => {
+      const told = { ...doneBy(caller), action: 'session.delete', session: sessionId } as const;
+      let from = 0;
+      do {
+        services.audit({ ...told, runs: runs.slice(from, from + RUNS_A_LINE) });
+        from += RUNS_A_LINE;
+      } while (from < runs.length);
+    });
     return empty(204);
   },
 };

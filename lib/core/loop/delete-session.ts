@@ -23,17 +23,24 @@ export interface DeleteSessionDeps {
 
 /**
  * Deletes a session and all it left: messages, runs, events, suspensions, files. Memory belongs to the tenant and stays.
- * From its first write no run can take the session any more. What a crash leaves, the same call goes on with.
+ * From its first write no run can take the session any more. What a crash leaves, the same call goes on with. `announce` is
+ * told which runs go before any of it does: afterwards nothing is left to tell it from.
  * Errors: NOT_FOUND, SESSION_BUSY with `runId` while a run is active.
  */
-export async function deleteSession(deps: DeleteSessionDeps, key: SessionKey): Promise<void> {
+export async function deleteSession(
+  deps: DeleteSessionDeps,
+  key: SessionKey,
+  announce: (runs: readonly string[]) => void = () => {},
+): Promise<void> {
   const session = await lock(deps, key);
+  const runs = session ? await runsOf(deps.runs, session) : [];
+  announce(runs.map(({ runId }) => runId));
   if (!session) {
     // Files may have been put there before the first run.
     if (await deps.files.erase(key)) return;
     throw new HandrailError('NOT_FOUND', `there is no session ${key.sessionId}`);
   }
-  for (const run of await runsOf(deps.runs, session)) await eraseRun(deps, run);
+  for (const run of runs) await eraseRun(deps, run);
   await deps.files.erase(key);
   await deps.runs.eraseSession(key);
 }

@@ -14,7 +14,7 @@ export const METRICS = {
   ModelFailures: { unit: 'Count', by: undefined },
   /** Time in calls of models, of one step. */
   ModelDuration: { unit: 'Milliseconds', by: undefined },
-  /** Tool calls that were answered; code `OK` for success. */
+  /** Tool calls that were answered; code `OK` for success, `PARTIAL_SUCCESS` where a part of it failed. */
   ToolCalls: { unit: 'Count', by: 'Code' },
   GuardDecisions: { unit: 'Count', by: 'Decision' },
   /** Requests to people: `pending` when asked, then by how they ended. */
@@ -83,7 +83,7 @@ function countsOf(run: Run): Measure[] {
         count('ModelFailures');
         break;
       case 'tool.call.completed':
-        count('ToolCalls', 'OK');
+        count('ToolCalls', text(data['code']) ?? 'OK');
         break;
       case 'tool.call.failed':
         count('ToolCalls', text(field(data['error'], 'code')) ?? 'UNHANDLED');

@@ -1,4 +1,4 @@
-import { HandrailError } from '../errors.ts';
+import { type Code, HandrailError } from '../errors.ts';
 import { type CallFailure, callFailureSchema, callResultSchema } from '../hands/call.ts';
 import { outcomeOf } from '../hands/lifecycle.ts';
 import { noteResult } from '../hands/loop-detection.ts';
@@ -34,7 +34,8 @@ export function observe(step: Step, frame: Frame, call: OpenCall, result: ToolRe
   if (result.success) for (const tag of definition?.effectTags ?? []) step.run.effects[tag] = (step.run.effects[tag] ?? 0) + 1;
   if (frame.kind === 'tree') completeCall(step, frame, call, result, untrusted);
   const facts = { callId: call.callId, tool: call.tool, frame: frame.namespace, duration: result.metadata.duration };
-  if (result.success) emit(step, 'tool.call.completed', { ...facts, result_preview: previewOf(result.data ?? '') });
+  const partial = result.partialFailure === undefined ? {} : { code: 'PARTIAL_SUCCESS' satisfies Code };
+  if (result.success) emit(step, 'tool.call.completed', { ...facts, ...partial, result_preview: previewOf(result.data ?? '') });
   else
     emit(step, 'tool.call.failed', {
       ...facts,

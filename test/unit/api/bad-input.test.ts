@@ -142,7 +142,7 @@ describe.each(guarded)('%s', (_name, route) => {
 
   test('refuses who has every permission but the one it needs, and names that', async () => {
     if (route.access === 'signed-in') return;
-    for (const permission of ['run', 'read', 'approve'] as const) {
+    for (const permission of ['run', 'read', 'approve', 'delete'] as const) {
       if (permission === route.access) continue;
       const answer = await send(
         fixture.server.port,

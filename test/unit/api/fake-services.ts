@@ -1,3 +1,5 @@
+import type { RequestAbout } from '../../../lib/api/about.ts';
+import type { AuditEntry } from '../../../lib/api/audit.ts';
 import type { ApiServices, DecideRequest, StartRunRequest } from '../../../lib/api/services.ts';
 import { awsPricesSchema } from '../../../lib/core/cost/prices.ts';
 import { type RunCost, runCost } from '../../../lib/core/cost/run-cost.ts';
@@ -147,6 +149,9 @@ export interface FakeServices extends Omit<ApiServices, 'linksDecide'> {
   readonly started: StartRunRequest[];
   readonly decided: DecideRequest[];
   readonly logged: unknown[];
+  readonly audited: AuditEntry[];
+  /** What the request that was answered last was about. */
+  lastAbout: RequestAbout | undefined;
   readonly store: {
     runs: Run[];
     suspensions: Suspension[];
@@ -214,6 +219,8 @@ export function fakeServices(): FakeServices {
     started: [],
     decided: [],
     logged: [],
+    audited: [],
+    lastAbout: undefined,
     store,
     failWith: undefined,
     refuse: undefined,
@@ -291,10 +298,11 @@ export function fakeServices(): FakeServices {
         ? { state: 'open', by: 'link:0123abcd' }
         : { state: 'wrong' },
     linksDecide: true,
-    async deleteSession({ tenant, sessionId }) {
+    async deleteSession({ tenant, sessionId }, announce) {
       throwOnce(services);
       const index = store.sessions.findIndex((session) => session.tenant === tenant && session.sessionId === sessionId);
       if (index === -1) throw new HandrailError('NOT_FOUND', 'there is nothing here that you may see');
+      announce(store.runs.filter((run) => run.tenant === tenant && run.sessionId === sessionId).map(({ runId }) => runId));
       store.sessions.splice(index, 1);
     },
     files: fakeFiles(store.files),
@@ -304,6 +312,10 @@ export function fakeServices(): FakeServices {
     skills: () => skills,
     clock: { now: () => NOW },
     logger: { debug() {}, info() {}, warn() {}, error: (...line) => services.logged.push(line) },
+    about: (fields) => {
+      services.lastAbout = fields;
+    },
+    audit: (entry) => services.audited.push(entry),
     version: '0.0.0-test',
   };
   return services;

@@ -13,6 +13,7 @@ export const SECRETS = {
   run: 'run-only-secret-0123456789',
   read: 'read-only-secret-0123456789',
   approve: 'approve-only-secret-0123456789',
+  delete: 'delete-only-secret-0123456789',
 } as const;
 
 const only = (permission: Permission) => ({ tenant: 'alpha', principal: `alpha:${permission}`, permissions: new Set([permission]) });
@@ -31,6 +32,7 @@ export async function startBearerServer(): Promise<TestServer> {
     { secret: SECRETS.run, principal: only('run') },
     { secret: SECRETS.read, principal: only('read') },
     { secret: SECRETS.approve, principal: only('approve') },
+    { secret: SECRETS.delete, principal: only('delete') },
   ]);
   return { services, auth: undefined, server: await serve(createApp(services, { auth }), { port: 0 }) };
 }

@@ -57,13 +57,13 @@ describe('a session', () => {
     expect(JSON.parse((await get('/sessions/s-1')).body).state).toEqual({ a: ['long'], b: 2 });
   });
 
-  test('is deleted by who may run, and then is not there', async () => {
+  test('is deleted by who may delete, and by nobody else, and then is not there', async () => {
     given('succeeded');
     const remove = (secret: string) => send(fixture.server.port, 'DELETE', '/sessions/s-1', jsonHeaders(secret));
-    expect((await remove(SECRETS.read)).status).toBe(403);
-    expect((await remove(SECRETS.run)).status).toBe(204);
+    for (const secret of [SECRETS.read, SECRETS.run, SECRETS.approve]) expect((await remove(secret)).status).toBe(403);
+    expect((await remove(SECRETS.delete)).status).toBe(204);
     expect((await get('/sessions/s-1')).status).toBe(404);
-    expect((await remove(SECRETS.run)).status).toBe(404);
+    expect((await remove(SECRETS.delete)).status).toBe(404);
   });
 
   test.each(['a b', 'x'.repeat(65), '%00', 'a%2Fb'])('is not found by an id that none can have: %s', async (id) => {

@@ -65,7 +65,7 @@ export function fakeClient(script: {
     readFile: unused,
     writeFile: unused,
     listApprovals: unused,
-    getPolicy: async (scope) => ({ scope, version: 0, guard: {}, deployed: {}, nonTtyPending: script.nonTtyPending }),
+    getPolicy: async (scope) => ({ scope, version: 0, guard: {}, deployed: {}, warnings: [], nonTtyPending: script.nonTtyPending }),
     putPolicy: unused,
     listPolicyHistory: unused,
     listTools: unused,

@@ -180,6 +180,70 @@ describe('what a function tells of a run', () => {
     expect(written).toEqual([]);
   });
 
+  it('is a line for each decision, once, with who made it and no reason', async () => {
+    const config = { constraints: { guard: { tool_policy: { look: 'confirm' as const } } } };
+    const calls: [string, Record<string, string>][] = [
+      ['look', {}],
+      ['look', { at: 'it' }],
+    ];
+    const { rig, lines, raw } = observedRig({ turns: [{ calls }, 'ok'], config });
+    const { runId, sessionId } = await rig.run();
+    const [first = '', second = ''] = await rig.pending(runId);
+    await rig.decide([{ approvalId: first, decision: 'approve' }]);
+    await rig.decide([{ approvalId: second, decision: 'reject', reason: SECRET }]);
+    await rig.settle(runId);
+    const told = lines().filter(({ message }) => message === 'approval.resolved');
+    const about = { run: runId, session: sessionId, tenant: 't1', by: expect.any(String), tool: 'look' };
+    expect(told).toMatchObject([
+      { ...about, status: 'approved' },
+      { ...about, status: 'rejected' },
+    ]);
+    expect(told).toHaveLength(2);
+    expect(raw.filter((line) => line.includes(SECRET))).toEqual([]);
+  });
+
+  it('counts a call of which a part failed as such', async () => {
+    const parts = [
+      { name: 'a.txt', data: 'a' },
+      { name: 'b.txt', error: 'there is no such file' },
+    ];
+    const skillHandlers = new Map([['look', async () => ({ parts })]]);
+    const { rig, lines } = observedRig({ turns: [{ calls: [['look', {}]] }, 'ok'], skillHandlers });
+    await rig.run();
+    expect(sums(lines(), 'ToolCalls', 'Code')).toEqual({ PARTIAL_SUCCESS: 1 });
+  });
+
+  it('says of a request of the API what it is about, and tells the audit whatever the level is', () => {
+    const raw: string[] = [];
+    const { logger, begin, about, audit } = createObservation({
+      deployment: 'ours',
+      level: 'error',
+      text: false,
+      write: (line) => raw.push(line),
+      now: () => 0,
+      trace: () => undefined,
+    });
+    begin({ request: 'abc' });
+    about({ route: 'GET /runs/{runId}', tenant: 't1', run: 'r-1' });
+    logger.error('request failed', new Error('boom'));
+    audit({ tenant: 't1', by: 'bob', action: 'run.cancel', run: 'r-1', session: 's-1' });
+    expect(raw.map((line) => JSON.parse(line))).toMatchObject([
+      { message: 'request failed', request: 'abc', route: 'GET /runs/{runId}', tenant: 't1', run: 'r-1' },
+      {
+        level: 'info',
+        time: '1970-01-01T00:00:00.000Z',
+        message: 'audit',
+        request: 'abc',
+        action: 'run.cancel',
+        by: 'bob',
+        session: 's-1',
+      },
+    ]);
+    begin();
+    logger.error('another');
+    expect(raw.at(-1)).not.toMatch(/abc|r-1/);
+  });
+
   it('forgets the run when another invocation begins', () => {
     const { logger, begin, raw } = alone();
     begin({ run: 'r-1', tenant: 't1' });

@@ -28,7 +28,7 @@ export interface DecisionRequest {
 export interface DecideInput {
   readonly tenant: string;
   readonly principal: string;
-  /** `api`, `cli`, `page` */
+  /** `api`, `page`, or `cli`, which is the client's own word */
   readonly how: string;
   /** All of one suspension; they are made together or not at all. */
   readonly decisions: readonly DecisionRequest[];

@@ -9,8 +9,7 @@ export type ApprovalStatus = (typeof approvalStatuses)[number];
 export const approvalDecisionSchema = z.object({
   by: z.string(),
   at: z.number(),
-  /** `api`, `cli`, `page`, `sweep`, `cancel` */
-  how: z.string(),
+  how: z.string().describe("`api`, `page`, `sweep`, `cancel`, or `cli`, which is the client's own word"),
   reason: z.string().optional(),
   /** An edit: what runs instead. */
   arguments: jsonObjectSchema.optional(),

@@ -121,6 +121,18 @@ describe('deleting a session', () => {
     }
   });
 
+  it('says which runs go while they are all still there', async () => {
+    const rig = new LoopRig({ turns: ['one', 'two'] });
+    const first = await rig.run('go', { sessionId: 's-1' });
+    const second = await rig.run('on', { sessionId: 's-1' });
+    const there: [string, boolean][] = [];
+    await deleteSession({ ...rig.deps, files: { erase: async () => true } }, { tenant: 't1', sessionId: 's-1' }, (runs) => {
+      for (const runId of runs) there.push([runId, rig.stores.state.runs.has(`t1#${runId}`)]);
+    });
+    expect(new Set(there.map(([runId]) => runId))).toEqual(new Set([first.runId, second.runId]));
+    expect(there.every(([, stored]) => stored)).toBe(true);
+  });
+
   it('is refused while a run is active, and names it', async () => {
     const rig = new LoopRig({ turns: [look], config: confirming });
     const { runId } = await rig.run('go', { sessionId: 's-1' });

@@ -25,6 +25,9 @@ export interface ApiProps {
 /** Requests per second, for the whole API. Runs cost money; a client gone wild must not. */
 const THROTTLE = { rateLimit: 50, burstLimit: 100 };
 
+const LOOK = [HttpMethod.GET, HttpMethod.HEAD];
+const CONSOLE = 'A file of the console, the same for everybody: it holds no data, and reads all it shows through routes that are not open';
+
 /** Every route goes to one function, which knows them; what is open without an authorizer is listed here, with the reason. */
 const OPEN_ROUTES = [
   { path: '/health', methods: [HttpMethod.GET], reason: 'Liveness for load balancers and uptime checks; it tells nothing' },
@@ -33,6 +36,9 @@ const OPEN_ROUTES = [
     methods: [HttpMethod.GET, HttpMethod.HEAD, HttpMethod.POST],
     reason: 'The approval page: people come by a link with a token of 256 bits, which the function checks',
   },
+  { path: '/', methods: LOOK, reason: CONSOLE },
+  { path: '/console.js', methods: LOOK, reason: CONSOLE },
+  { path: '/console.css', methods: LOOK, reason: CONSOLE },
 ] as const;
 
 /** The HTTP API. */

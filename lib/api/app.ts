@@ -4,7 +4,7 @@ import type { AuthStrategy } from './auth/strategy.ts';
 import type { Principal } from './principal.ts';
 import { HttpError, problemResponse } from './problem.ts';
 import { empty } from './respond.ts';
-import { notFound, type Route } from './route.ts';
+import { notFound, type Operation, type Route } from './route.ts';
 import { routes } from './routes.ts';
 import type { ApiServices } from './services.ts';
 
@@ -25,18 +25,22 @@ export interface App {
  * method, caller, permission, body, use case. Whatever is thrown becomes a problem document.
  */
 export function createApp(services: ApiServices, options: AppOptions): App {
-  const table = options.routes ?? routes;
+  return appOf(services, options.routes ?? routes, options.auth);
+}
+
+/** The same for a table of routes that needs other services. */
+export function appOf<Services extends RequestServices>(services: Services, table: readonly Route<Services>[], auth: AuthStrategy): App {
   const app = new Hono();
-  for (const route of table) app.on(route.method.toUpperCase(), honoPath(route.path), (c) => respond(route, c, services, options.auth));
+  for (const route of table) app.on(route.method.toUpperCase(), honoPath(route.path), (c) => respond(route, c, services, auth));
   for (const [path, same] of byPath(table)) {
     app.all(honoPath(path), (c) => {
-      options.auth.admit(c.req.raw, false);
+      auth.admit(c.req.raw, false);
       return wrongMethod(c.req.raw.method, same);
     });
   }
   app.notFound((c) => {
     try {
-      options.auth.admit(c.req.raw, false);
+      auth.admit(c.req.raw, false);
       throw notFound();
     } catch (error) {
       return problemResponse(error, services.logger);
@@ -46,7 +50,15 @@ export function createApp(services: ApiServices, options: AppOptions): App {
   return { fetch: (request, env) => app.fetch(request, Object(env)) };
 }
 
-function respond(route: Route, c: Context, services: ApiServices, auth: AuthStrategy): Promise<Response> {
+/** What answering takes, whatever the routes do. */
+type RequestServices = Pick<ApiServices, 'logger' | 'about'>;
+
+function respond<Services extends RequestServices>(
+  route: Route<Services>,
+  c: Context,
+  services: Services,
+  auth: AuthStrategy,
+): Promise<Response> {
   const request = c.req.raw;
   auth.admit(request, route.page === true);
   const params = c.req.param();
@@ -56,14 +68,14 @@ function respond(route: Route, c: Context, services: ApiServices, auth: AuthStra
   return route.respond({ request, env: c.env, params, principal, services, auth });
 }
 
-function admitted(route: Route, principal: Principal): Principal {
+function admitted(route: Operation, principal: Principal): Principal {
   const { access } = route;
   if (access !== 'public' && access !== 'signed-in' && !principal.permissions.has(access))
     throw new HttpError('FORBIDDEN', `this needs the permission "${access}"`, { extra: { permission: access } });
   return principal;
 }
 
-function wrongMethod(method: string, same: readonly Route[]): Response {
+function wrongMethod(method: string, same: readonly Operation[]): Response {
   const allow = [
     ...new Set(same.flatMap((route) => (route.method === 'get' ? ['GET', 'HEAD'] : [route.method.toUpperCase()]))),
     'OPTIONS',
@@ -72,7 +84,7 @@ function wrongMethod(method: string, same: readonly Route[]): Response {
   throw new HttpError('METHOD_NOT_ALLOWED', `${method.slice(0, 20)} is not possible here`, { headers: { allow } });
 }
 
-function byPath(table: readonly Route[]): Map<string, Route[]> {
+function byPath(table: readonly Operation[]): Map<string, Operation[]> {
   return Map.groupBy(table, (route) => route.path);
 }
 

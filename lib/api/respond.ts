@@ -30,6 +30,11 @@ export function problemDocument(status: number, body: unknown, headers: ExtraHea
   return json(status, body, { 'content-type': 'application/problem+json', ...headers });
 }
 
+/** JSON of another server as it came, under our headers. */
+export function relayed(status: number, type: 'application/json' | 'application/problem+json', text: string): Response {
+  return make(status, text, { 'content-type': type, 'content-security-policy': DATA_CSP });
+}
+
 /** No content: an answer that is only its status and headers. */
 export function empty(status: number, headers: ExtraHeaders = {}): Response {
   return make(status, null, { 'content-security-policy': DATA_CSP, ...headers });

@@ -44,20 +44,21 @@ export interface Operation {
 }
 
 /** One request at its route. `principal` is undefined only where anyone may come in. */
-export interface Call {
+export interface Call<Services = ApiServices> {
   readonly request: Request;
   /** What the server around the app knows of the request: API Gateway's event, or Node's sockets. */
   readonly env: unknown;
   readonly params: Readonly<Record<string, string>>;
   readonly principal: Principal | undefined;
-  readonly services: ApiServices;
+  readonly services: Services;
   readonly auth: AuthStrategy;
 }
 
-export interface Route extends Operation {
+/** `Services`: what it needs of the server around it; `unknown` = nothing. */
+export interface Route<Services = ApiServices> extends Operation {
   /** A page that a person may open from anywhere by a link. */
   readonly page?: boolean;
-  respond(call: Call): Promise<Response>;
+  respond(call: Call<Services>): Promise<Response>;
 }
 
 interface Handled<Params, Query, Body> {

@@ -11,7 +11,7 @@ const EXIT_CODES = `
 Exit codes: 0 completed · 1 failed · 2 wrong usage · 3 stopped at a limit · 4 cancelled · 5 waits for a person · 130 Ctrl-C
 Environment and .env: docs/cli.md`;
 
-const URL_OPTION = ['--url <address>', 'a server elsewhere, with HANDRAIL_SECRET [env: HANDRAIL_URL]'] as const;
+const URL_OPTION = ['--url <address>', 'a server elsewhere; docs/cli.md says how it knows you [env: HANDRAIL_URL]'] as const;
 const JSON_OPTION = ['--json', 'results as JSON on stdout'] as const;
 const DEPLOYMENT_OPTION = ['--deployment', "the whole deployment's, which the operator's tenant may change"] as const;
 const PENDING_OPTION = [
@@ -243,6 +243,12 @@ function addServerCommands(cli: Commander, context: CliContext): void {
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/server.ts')).health));
+  cli
+    .command('console')
+    .description('the console of a deployment, on 127.0.0.1 until Ctrl-C; its requests go out with your credentials')
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/console.ts')).openConsole));
   cli
     .command('serve')
     .description('API and console on 127.0.0.1 until Ctrl-C (npm start); HANDRAIL_PORT chooses the port')

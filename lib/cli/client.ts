@@ -1,14 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as z from 'zod';
 import { problemSchema } from '../api/problem.ts';
+import { CLI_AGENT } from '../api/route.ts';
 import { type ApprovalView, approvalViewSchema } from '../api/views/approval-view.ts';
 import { runExportSchema } from '../api/views/export-view.ts';
 import { type PolicyView, policyHistorySchema, policyViewSchema } from '../api/views/policy-view.ts';
 import { type RunView, runBriefSchema, runSummarySchema, runViewSchema } from '../api/views/run-view.ts';
 import { sessionViewSchema } from '../api/views/session-view.ts';
-import { HandrailError } from '../core/errors.ts';
+import { type Code, HandrailError } from '../core/errors.ts';
 import type { GuardConstraints } from '../core/guard/constraints.ts';
 import { placedEventSchema } from '../core/loop/event.ts';
+import { VERSION } from '../runtime/version.ts';
+import { bearer, type Credential, type Outgoing, senderTo } from './sender.ts';
 
 /** Kinds of events that a newer server may have do not stop a reader. */
 const shownEventSchema = placedEventSchema.extend({ type: z.string() });
@@ -70,7 +73,6 @@ export interface Decision {
 
 export type PolicyScope = PolicyView['scope'];
 
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** The HTTP API as the CLI uses it. Every failure is a HandrailError with the server's own code, message, field and advice. */
@@ -99,51 +101,50 @@ export interface ApiClient {
   health(): Promise<z.infer<typeof healthSchema>>;
 }
 
-const TIMEOUT_MS = 30_000;
 /** Reads are repeated when the network or the server fails for a moment. */
 const RETRY_PAUSES_MS = [100, 400, 1_500];
 
-export interface ClientOptions {
-  /** May have a path of its own, as emulators do. */
-  readonly url: string;
-  readonly secret: string;
+/** `url` may have a path of its own, as emulators do. */
+export type ClientOptions = { readonly url: string } & ({ readonly secret: string } | { readonly credential: Credential });
+
+interface More {
+  readonly query?: Query;
+  /** Bytes as they are, anything else as JSON. */
+  readonly body?: unknown;
+  readonly ifMatch?: string;
 }
 
 /** The requests themselves. What fails on the way is a HandrailError; what was answered is left to the caller, or read. */
-function transport({ url, secret }: ClientOptions) {
-  const base = url.replace(/\/+$/, '');
-  const send = async (method: Method, path: string, body?: unknown, ifMatch?: string): Promise<Response> => {
+function transport(options: ClientOptions) {
+  const base = options.url.replace(/\/+$/, '');
+  const sender = senderTo(base, 'secret' in options ? bearer(options.secret) : options.credential);
+  const send = (method: Outgoing['method'], path: string, { query = {}, body, ifMatch }: More = {}): Promise<Response> => {
     const raw = body instanceof Uint8Array;
-    try {
-      return await fetch(`${base}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${secret}`,
-          ...(body === undefined ? {} : { 'content-type': raw ? 'application/octet-stream' : 'application/json' }),
-          ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
-        },
-        ...(body === undefined ? {} : { body: raw ? Buffer.from(body) : JSON.stringify(body) }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-        // The secret goes to this address and no other.
-        redirect: 'error',
-      });
-    } catch (cause) {
-      throw new HandrailError('SERVICE_UNAVAILABLE', `${base} does not answer (${causeOf(cause)})`, { cause });
-    }
+    return sender({
+      method,
+      path,
+      query: given(query),
+      headers: {
+        'user-agent': `${CLI_AGENT}${VERSION}`,
+        ...(body === undefined ? {} : { 'content-type': raw ? 'application/octet-stream' : 'application/json' }),
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
+      },
+      ...(body === undefined ? {} : { body: raw ? new Uint8Array(body) : JSON.stringify(body) }),
+    });
   };
-  const ask = async (target: string): Promise<Response> => {
+  const ask = async (path: string, query: Query = {}): Promise<Response> => {
     for (const ms of RETRY_PAUSES_MS) {
-      const response = await send('GET', target).catch(() => undefined);
+      const response = await send('GET', path, { query }).catch(passing);
       if (response && response.status !== 429 && response.status < 500) return response;
       await response?.body?.cancel();
       await pause(ms);
     }
-    return send('GET', target);
+    return send('GET', path, { query });
   };
-  const get = async <Out extends z.ZodType>(schema: Out, path: string, query: Query = {}): Promise<z.output<Out>> =>
-    read(schema, await ask(`${path}${queryText(query)}`), `GET ${path}`);
+  const get = async <Out extends z.ZodType>(schema: Out, path: string, query?: Query): Promise<z.output<Out>> =>
+    read(schema, await ask(path, query), `GET ${path}`);
   const post = async <Out extends z.ZodType>(schema: Out, path: string, body: unknown): Promise<z.output<Out>> =>
-    read(schema, await send('POST', path, body), `POST ${path}`);
+    read(schema, await send('POST', path, { body }), `POST ${path}`);
   return { base, send, ask, get, post };
 }
 
@@ -172,7 +173,7 @@ export function createClient(options: ClientOptions): ApiClient {
     },
     writeFile: async (sessionId, path, data) => {
       const target = `${session(sessionId)}/files/${filePath(path)}`;
-      return read(writtenSchema, await send('PUT', target, data), `PUT ${target}`);
+      return read(writtenSchema, await send('PUT', target, { body: data }), `PUT ${target}`);
     },
     cancelRun: (runId) => post(runBriefSchema, `${run(runId)}/cancel`, {}),
     listApprovals: (query) => get(approvalListSchema, '/approvals', query),
@@ -180,7 +181,7 @@ export function createClient(options: ClientOptions): ApiClient {
     decide: (approvalId, decision) => post(approvalViewSchema, approval(approvalId), decision),
     getPolicy: (scope) => get(policySchema, '/policy', { scope }),
     putPolicy: async (scope, version, guard) =>
-      read(policySchema, await send('PUT', `/policy${queryText({ scope })}`, { guard }, `"${version}"`), 'PUT /policy'),
+      read(policySchema, await send('PUT', '/policy', { query: { scope }, body: { guard }, ifMatch: `"${version}"` }), 'PUT /policy'),
     listPolicyHistory: (scope) => get(policyHistorySchema, '/policy/history', { scope, limit: 100 }),
     listTools: () => get(toolListSchema, '/tools'),
     health: () => get(healthSchema, '/health'),
@@ -202,9 +203,7 @@ async function read<Out extends z.ZodType>(schema: Out, response: Response, what
 
 function failureOf(status: number, body: unknown, text: string, what: string): HandrailError {
   const problem = problemSchema.safeParse(body);
-  // A gateway's answer, or a code that a newer server has.
-  if (!problem.success)
-    return new HandrailError('SERVICE_UNAVAILABLE', `${what} was answered ${status}: ${text.slice(0, 300) || 'no text'}`);
+  if (!problem.success) return foreignFailure(status, text, what);
   const { code, detail, advice, field, errors, suggestions = [], type: _type, title: _title, status: _status, ...extra } = problem.data;
   const all = errors?.map((one) => `\n  ${one.field}: ${one.message}`).join('') ?? '';
   return new HandrailError(code, `${detail}${all}`, {
@@ -212,6 +211,21 @@ function failureOf(status: number, body: unknown, text: string, what: string): H
     suggestions: [advice, ...suggestions],
     extra: Object.fromEntries(Object.entries(extra).flatMap(([key, value]) => (isPlain(value) ? [[key, value]] : []))),
   });
+}
+
+/** What a gateway answers before a request comes to us (`{"message":"Forbidden"}`), by status. */
+const GATEWAY: Readonly<Record<number, readonly [code: Code, ...advice: string[]]>> = {
+  401: ['UNAUTHORIZED', 'The deployment takes tokens: put a valid one into HANDRAIL_SECRET.'],
+  403: ['FORBIDDEN', 'Is the request signed as the deployment wants it, and does the role have the route? docs/security.md lists them.'],
+  404: ['NOT_FOUND', 'Is this the address of the API?'],
+  413: ['PAYLOAD_TOO_LARGE'],
+  429: ['TOO_MANY_REQUESTS', 'The gateway limits requests of all callers together: wait, then try again.'],
+};
+
+/** Of an answer that is no problem document: a gateway's, or one with a code that a newer server has. */
+export function foreignFailure(status: number, text: string, what: string): HandrailError {
+  const [code, ...suggestions] = GATEWAY[status] ?? (['SERVICE_UNAVAILABLE'] as const);
+  return new HandrailError(code, `${what} was answered ${status}: ${text.slice(0, 300) || 'no text'}`, { suggestions });
 }
 
 const isPlain = (value: unknown): value is string | number | boolean => ['string', 'number', 'boolean'].includes(typeof value);
@@ -224,10 +238,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function queryText(query: Query): string {
-  const given = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) given.set(key, String(value));
-  return given.size === 0 ? '' : `?${given.toString()}`;
+function given(query: Query): Record<string, string> {
+  return Object.fromEntries(Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])));
 }
 
 /** Addresses are made plain before they are sent, so that a step back would name something else. */
@@ -238,9 +250,8 @@ function filePath(path: string): string {
   return steps.map(encodeURIComponent).join('/');
 }
 
-/** undici hides the reason one level down. */
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : error.message;
+/** What may pass in a moment; having nothing to show does not. */
+function passing(error: unknown): undefined {
+  if (error instanceof HandrailError && error.code === 'UNAUTHORIZED') throw error;
+  return undefined;
 }

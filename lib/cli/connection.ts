@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiClient, createClient } from './client.ts';
 import type { Command } from './command.ts';
+import { credentialFor } from './credential.ts';
 import { counted } from './display-text.ts';
-import { usageError } from './failure.ts';
 
 /** Where a command finds its server, and what it must give back at the end. */
 export interface Connection {
@@ -22,7 +22,7 @@ export interface Connection {
 type Use = 'look' | 'change' | 'work';
 
 /**
- * The server to use: the address given (`--url`, HANDRAIL_URL; its secret is HANDRAIL_SECRET), else the one that owns
+ * The server to use: the address given (`--url`, HANDRAIL_URL; see `credentialFor`), else the one that owns
  * the data directory, else one in this process.
  */
 async function connect(command: Command, url: string | undefined, use: Use): Promise<Connection> {
@@ -76,11 +76,9 @@ async function dataToLookAt(command: Command): Promise<Data> {
 export async function connectToRunning({ environment }: Command, url: string | undefined): Promise<Connection | undefined> {
   const address = url ?? environment.HANDRAIL_URL;
   if (address !== undefined) {
-    const secret = environment.HANDRAIL_SECRET;
-    if (secret === undefined) throw usageError(`HANDRAIL_SECRET is not set: ${address} needs its secret`);
     return {
       kind: 'deployed',
-      client: createClient({ url: address, secret }),
+      client: createClient({ url: address, credential: await credentialFor(address, environment) }),
       close: async () => undefined,
     };
   }

@@ -21,6 +21,10 @@ const environmentSchema = z.object({
   HANDRAIL_MODEL: text,
   HANDRAIL_URL: webAddress.optional(),
   HANDRAIL_SECRET: z.string().min(16, 'a secret has at least 16 characters').optional(),
+  HANDRAIL_SIGN_REGION: z
+    .string()
+    .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region is like eu-west-1')
+    .optional(),
   HANDRAIL_LOG: z.enum(LOG_LEVELS).optional(),
   HANDRAIL_WEBHOOK_URL: webAddress.optional(),
   HANDRAIL_WEBHOOK_SECRET: z.string().min(16, 'a secret has at least 16 characters').optional(),

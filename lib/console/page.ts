@@ -1,6 +1,11 @@
-/** How the page gets its right to ask: by a cookie that the server sets, or by a token that it keeps in memory. */
 export interface ConsolePageOptions {
-  readonly signIn: 'cookie' | 'bearer';
+  /**
+   * How the page gets its right to ask: by a cookie that the server sets, or by a token that it keeps in memory. `signature`:
+   * not at all, so it says how to come in.
+   */
+  readonly signIn: 'cookie' | 'bearer' | 'signature';
+  /** Each approval has a page of its own that the cookie opens. */
+  readonly approvalPages: boolean;
 }
 
 /**
@@ -8,11 +13,11 @@ export interface ConsolePageOptions {
  * through the API. A text module, so that it is bundled and needs no file at run time.
  */
 export function consolePage(options: ConsolePageOptions): string {
-  return html.replace('%SIGN_IN%', options.signIn);
+  return html.replace('%SIGN_IN%', options.signIn).replace('%PAGES%', options.approvalPages ? 'yes' : 'no');
 }
 
 const html = `<!doctype html>
-<html lang="en" data-sign-in="%SIGN_IN%">
+<html lang="en" data-sign-in="%SIGN_IN%" data-pages="%PAGES%">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -34,7 +39,7 @@ const html = `<!doctype html>
   <h2 id="sign-in-title">Sign in</h2>
   <p id="sign-in-hint"></p>
   <form id="sign-in-form">
-    <label for="secret">Secret</label>
+    <label for="secret"><span id="secret-label">Secret</span></label>
     <input id="secret" type="password" autocomplete="off" required>
     <button class="primary">Sign in</button>
     <p id="sign-in-error" role="alert"></p>

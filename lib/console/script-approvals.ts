@@ -55,9 +55,9 @@ function approvalCard(approval) {
   return card;
 }
 
-/** The same on a page of its own, where arguments can be changed and several are decided at once. By cookie only: a link takes no token along. */
+/** The same on a page of its own, where arguments can be changed and several are decided at once. By cookie only, and where there are such pages: a link takes no token along. */
 function pageLink(approval) {
-  if (!byCookie) return [];
+  if (pages !== 'yes') return [];
   return [' · ', el('a', { href: '/a/' + approval.approvalId.split('.')[0] }, 'as a page')];
 }
 `;

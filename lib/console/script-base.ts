@@ -20,7 +20,8 @@ class Refused extends Error {
   }
 }
 
-const byCookie = document.documentElement.dataset.signIn === 'cookie';
+const { signIn, pages } = document.documentElement.dataset;
+const byCookie = signIn === 'cookie';
 let token;
 
 /** A request to the API: its JSON, or a Refused with the problem document. */
@@ -42,9 +43,16 @@ function askToSignIn() {
   $('layout').hidden = true;
   $('sign-in').hidden = false;
   $('connection').textContent = '';
-  $('sign-in-hint').textContent = byCookie
-    ? 'Open the link that the server printed when it started, or paste the secret from .handrail/server.json.'
-    : 'Paste your token. It stays in this page and is forgotten when you leave it.';
+  const hints = {
+    cookie: pages === 'yes'
+      ? 'Open the link that the server printed when it started, or paste the secret from .handrail/server.json.'
+      : 'Open the link that "handrail console" printed when it started.',
+    bearer: 'Paste your token. It stays in this page and is forgotten when you leave it.',
+    signature: 'Requests to this deployment are signed with AWS credentials, which a browser has not. Where you have some, run: npx handrail console --url ' + location.origin,
+  };
+  $('sign-in-hint').textContent = hints[signIn];
+  $('secret-label').textContent = signIn === 'bearer' ? 'Token' : 'Secret';
+  $('sign-in-form').hidden = signIn === 'signature' || (byCookie && pages !== 'yes');
   $('secret').focus();
 }
 

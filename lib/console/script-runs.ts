@@ -33,6 +33,10 @@ function markCurrent(link) {
 
 /** One round at a time; a wish that comes meanwhile is another round right after. */
 async function refresh() {
+  if (signIn === 'signature') {
+    askToSignIn();
+    return;
+  }
   if (refreshing) {
     again = true;
     return;

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { readSettings } from '../../cdk/config.ts';
 import { functionSpecs } from '../../cdk/deploy.ts';
 import { TABLES } from '../../lib/adapters/stores/dynamodb/tables.ts';
+import { routes as api } from '../../lib/api/routes.ts';
 import { STATES } from '../../lib/core/machine/loop.ts';
 import { ENV, type TableName } from '../../lib/manifest.ts';
 import { ofType, readable, synthesize } from '../support/stacks.ts';
@@ -150,12 +151,21 @@ const routes = (template: typeof agent) =>
     ofType(template, 'AWS::ApiGatewayV2::Route').map(([, { Properties }]) => [Properties['RouteKey'], Properties['AuthorizationType']]),
   );
 
-/** The approval page checks the token of its link itself. */
-const page = '/a/{suspensionId}';
-const OPEN = { 'GET /health': 'NONE', [`GET ${page}`]: 'NONE', [`HEAD ${page}`]: 'NONE', [`POST ${page}`]: 'NONE' };
+/** Public, and yet not open at the gateway. */
+const CLOSED: Readonly<Record<string, string>> = { 'POST /console/session': 'signs in by cookie, which only a laptop has' };
+/** What the product's own routes say that anyone may ask for. GET is HEAD too, where a person may open it in a browser. */
+const OPEN = Object.fromEntries(
+  api
+    .filter(({ access }) => access === 'public')
+    .flatMap(({ method, path }) =>
+      (method === 'get' && path !== '/health' ? ['GET', 'HEAD'] : [method.toUpperCase()]).map((name) => `${name} ${path}`),
+    )
+    .filter((key) => !(key in CLOSED))
+    .map((key) => [key, 'NONE']),
+);
 
 describe('the API', () => {
-  it('asks for a signature by default, except for liveness and the page that is opened by a link', () => {
+  it('asks for a signature by default, except for what is public: liveness, the console without data, the page that a link opens', () => {
     expect(routes(agent)).toEqual({ 'ANY /{proxy+}': 'AWS_IAM', 'ANY /': 'AWS_IAM', ...OPEN });
   });
 

@@ -39,7 +39,7 @@ export function iamAuth(options: IamAuthOptions = {}): AuthStrategy {
       const tenant = options.tenant ?? tenantOf(`aws-${accountId}-${roleId}`, 'the caller');
       return { tenant, principal: userArn, permissions: everyPermission };
     },
-    console: { signIn: 'bearer' },
+    console: { signIn: 'signature' },
   };
 }
 

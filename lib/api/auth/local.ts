@@ -12,6 +12,8 @@ export interface LocalAuthOptions {
   port(): number;
   /** @default local */
   readonly tenant?: string;
+  /** There are approval pages here. @default true */
+  readonly approvalPages?: boolean;
 }
 
 export interface LocalAuth extends AuthStrategy {
@@ -58,6 +60,7 @@ export function localAuth(options: LocalAuthOptions): LocalAuth {
     },
     console: {
       signIn: 'cookie',
+      approvalPages: options.approvalPages ?? true,
       redeem: (key) => (tickets.delete(derive(options.secret, key)) ? setCookie() : undefined),
       exchange: (secret) => (sameSecret(secret, options.secret) ? setCookie() : undefined),
     },

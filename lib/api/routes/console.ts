@@ -11,9 +11,10 @@ import { validated } from '../validate.ts';
 
 /**
  * The console. The page itself holds no data: it is the same for everybody and reads all it shows through the API, with
- * a cookie (laptop) or a bearer token (elsewhere). Who has not signed in gets it with 401, and it asks for the secret.
+ * a cookie (laptop) or a bearer token (elsewhere). Who has not signed in gets it with 401, and it asks for the secret; where
+ * requests are signed it cannot ask for anything, and says how to come in.
  */
-export const consoleRoot: Route = {
+export const consoleRoot: Route<unknown> = {
   method: 'get',
   path: '/',
   id: 'console',
@@ -35,12 +36,12 @@ export const consoleRoot: Route = {
       if (cookie !== undefined) return empty(303, { location: '/', 'set-cookie': cookie });
       if (signedIn(call)) return empty(303, { location: '/' });
     }
-    const html = consolePage({ signIn: session.signIn });
-    return signedIn(call) ? page(200, html) : page(401, html, { 'www-authenticate': 'Bearer' });
+    const html = consolePage({ signIn: session.signIn, approvalPages: session.signIn === 'cookie' && session.approvalPages });
+    return session.signIn === 'signature' || signedIn(call) ? page(200, html) : page(401, html, { 'www-authenticate': 'Bearer' });
   },
 };
 
-export const consoleScriptFile: Route = {
+export const consoleScriptFile: Route<unknown> = {
   method: 'get',
   path: '/console.js',
   id: 'consoleScript',
@@ -50,7 +51,7 @@ export const consoleScriptFile: Route = {
   respond: async () => asset('text/javascript', consoleScript),
 };
 
-export const consoleStyleFile: Route = {
+export const consoleStyleFile: Route<unknown> = {
   method: 'get',
   path: '/console.css',
   id: 'consoleStyle',
@@ -62,7 +63,7 @@ export const consoleStyleFile: Route = {
 
 const signInBody = z.strictObject({ secret: z.string().min(1).max(4096) }).register(schemaNames, { id: 'SignIn' });
 
-export const signIn: Route = {
+export const signIn: Route<unknown> = {
   method: 'post',
   path: '/console/session',
   id: 'consoleSignIn',
@@ -78,7 +79,7 @@ export const signIn: Route = {
   },
 };
 
-function signedIn({ auth, request, env }: Call): boolean {
+function signedIn({ auth, request, env }: Call<unknown>): boolean {
   try {
     return auth.authenticate(request, env) !== undefined;
   } catch (error) {

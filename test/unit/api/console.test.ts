@@ -11,6 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.server.close());
 
+const laptop = consolePage({ signIn: 'cookie', approvalPages: true });
+
 describe('the page', () => {
   test('is served with a policy under which it can run nothing but its own script', async () => {
     const answer = await send(fixture.server.port, 'GET', '/', { authorization: `Bearer ${LOCAL_SECRET}` });
@@ -22,19 +24,19 @@ describe('the page', () => {
   });
 
   test('needs nothing that this policy forbids', () => {
-    const html = consolePage({ signIn: 'cookie' });
-    expect(html).not.toMatch(/ on\w+=|style=|<style|javascript:|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
-    expect([...html.matchAll(/<script[^>]*>([^<]*)/g)].map((match) => match[1])).toEqual(['']);
+    expect(laptop).not.toMatch(/ on\w+=|style=|<style|javascript:|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
+    expect([...laptop.matchAll(/<script[^>]*>([^<]*)/g)].map((match) => match[1])).toEqual(['']);
     expect(consoleStyle).not.toMatch(/url\(|@import/);
   });
 
   test('says how it signs in, and is otherwise the same for everybody', () => {
-    expect(consolePage({ signIn: 'cookie' }).replace('"cookie"', '"bearer"')).toBe(consolePage({ signIn: 'bearer' }));
+    const [cookie, bearer] = (['cookie', 'bearer'] as const).map((signIn) => consolePage({ signIn, approvalPages: false }));
+    expect(cookie?.replace('"cookie"', '"bearer"')).toBe(bearer);
+    expect(laptop.replace('data-pages="yes"', 'data-pages="no"')).toBe(cookie);
   });
 
   test('has a name for every control', () => {
-    const html = consolePage({ signIn: 'cookie' });
-    for (const [, id] of html.matchAll(/<(?:input|textarea) id="(\w+)"/g)) expect(html).toContain(`<label for="${id}">`);
+    for (const [, id] of laptop.matchAll(/<(?:input|textarea) id="(\w+)"/g)) expect(laptop).toContain(`<label for="${id}">`);
   });
 });
 
@@ -47,9 +49,7 @@ describe('the script', () => {
   });
 
   test('finds every element that it asks for by id', () => {
-    const made = new Set(
-      [...`${consolePage({ signIn: 'cookie' })}${consoleScript}`.matchAll(/\bid(?:="|: ')([\w-]+)/g)].map((match) => match[1]),
-    );
+    const made = new Set([...`${laptop}${consoleScript}`.matchAll(/\bid(?:="|: ')([\w-]+)/g)].map((match) => match[1]));
     for (const [, id] of consoleScript.matchAll(/\$\('([\w-]+)'\)/g)) expect(made).toContain(id);
   });
 });

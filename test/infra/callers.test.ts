@@ -6,7 +6,7 @@ import { createCli } from '../../lib/cli/cli.ts';
 import { chromiumPath, launchChromium } from '../support/chromium.ts';
 import { type Gateway, type GatewayOptions, gateway, type IamCaller } from '../support/gateway.ts';
 import { ofType, synthesize } from '../support/stacks.ts';
-import { fakeRun, fakeServices, fakeSuspension } from '../unit/api/fake-services.ts';
+import { fakeRun, fakeServices, fakeSuspension, TOKEN as LINK } from '../unit/api/fake-services.ts';
 import { send } from '../unit/api/server.ts';
 import { fakeContext } from '../unit/cli/fake-context.ts';
 
@@ -179,6 +179,22 @@ describe.skipIf(BROWSER === undefined)('in a browser', () => {
     await page.click('.approval .primary');
     await page.waitForSelector('.approval', { state: 'detached' });
     expect(services.decided).toMatchObject([{ tenant: 'ours', principal: 'jwt:ada', how: 'api' }]);
+    await page.close();
+  });
+
+  test('a link that only shows leads to the run in the console, where a person who signs in decides', async () => {
+    services.linksDecide = false;
+    await withTokens();
+    const page = await browser.newPage();
+    await page.goto(`${deployed.url}/a/${run.runId}-3?t=${LINK}`);
+    expect(await page.locator('form').count()).toBe(0);
+    await page.click('text=the console');
+    await page.fill('#secret', TOKEN);
+    await page.click('#sign-in-form button');
+    await page.click('.approval .primary');
+    await page.waitForSelector('.approval', { state: 'detached' });
+    expect(page.url()).toBe(`${deployed.url}/#/runs/${run.runId}`);
+    expect(services.decided).toMatchObject([{ principal: 'jwt:ada' }]);
     await page.close();
   });
 

@@ -1,6 +1,7 @@
 import type { PlacedEvent } from '../../core/loop/event.ts';
 import type { Run } from '../../core/loop/run.ts';
 import type { ApprovalForm, FormProblem } from '../approval-form.ts';
+import type { AuthStrategy } from '../auth/strategy.ts';
 import type { ApprovalView } from '../views/approval-view.ts';
 import { approvalCard, fieldId, reasonField } from './approval-card.ts';
 import { documentOf } from './document.ts';
@@ -19,6 +20,10 @@ export interface ApprovalPage {
   readonly now: number;
   /** Whether this visitor may decide, and if not, why. */
   readonly may: 'decide' | 'look: sign in' | 'look: no permission';
+  /** How people sign in here, since nobody can on this page itself. */
+  readonly signIn: AuthStrategy['console']['signIn'];
+  /** Of this server, as the visitor reached it. */
+  readonly origin: string;
   /** Of the link, for the form. */
   readonly token: string | undefined;
   /** What was sent, kept so that nobody types twice. */
@@ -137,11 +142,15 @@ const RUN_STATES: Readonly<Partial<Record<Run['status'], string>>> = {
   limited: 'was ended by a limit',
 };
 
-function lookOnly({ may }: ApprovalPage, [first]: readonly ApprovalView[]): Html {
+function lookOnly({ may, signIn, origin }: ApprovalPage, [first]: readonly ApprovalView[]): Html {
   if (may === 'look: no permission')
     return html`<div class="note" role="note"><b>You can only look.</b> Deciding needs the permission <code>approve</code>.</div>`;
   return html`<div class="note" role="note"><b>This link only shows.</b> Here a decision needs a person who has signed in and did not start the run
-themselves: in the console, or with <code>handrail approve ${first?.approvalId}</code>.</div>`;
+themselves: ${
+    signIn === 'signature'
+      ? html`in the console that <code>npx handrail console --url ${origin}</code> opens`
+      : html`in <a href="/#/runs/${first?.runId}">the console</a>`
+  }, or with <code>npx handrail approve ${first?.approvalId}${signIn === 'cookie' ? '' : ` --url ${origin}`}</code>.</div>`;
 }
 
 function problemBox({ message, callId, field }: FormProblem): Html {

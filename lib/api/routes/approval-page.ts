@@ -144,7 +144,12 @@ async function pageOf(call: Call, visit: Visit, form?: ApprovalForm, problem?: F
   const run = await services.runs.getRun({ tenant, runId });
   const waits = approvals.some(({ status }) => status === 'pending');
   const events = waits ? await services.runs.readEvents({ tenant, runId }, Math.max(0, step - STEPS_BACK)) : [];
-  return { suspensionId, approvals, run, events: events.filter((event) => event.step <= step), now, may, token, form, problem };
+  return {
+    ...{ suspensionId, approvals, run, now, may, token, form, problem },
+    signIn: call.auth.console.signIn,
+    origin: new URL(call.request.url).origin,
+    events: events.filter((event) => event.step <= step),
+  };
 }
 
 function signedIn({ auth, request, env }: Call): Principal | undefined {

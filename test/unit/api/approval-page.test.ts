@@ -273,7 +273,8 @@ describe('who may', () => {
     fixture.services.linksDecide = false;
     const { status, body } = await get();
     expect([status, body.includes('<form')]).toEqual([200, false]);
-    expect(body).toContain(`handrail approve ${idOf('c3-0')}`);
+    expect(body).toContain(`npx handrail approve ${idOf('c3-0')} --url http://127.0.0.1:${fixture.server.port}`);
+    expect(body).toContain(`<a href="/#/runs/${suspension.runId}">the console</a>`);
     expect((await post({ t: TOKEN, do: 'approve:c3-0' })).status).toBe(403);
     expect(fixture.services.decided).toEqual([]);
     expect((await post({ t: TOKEN, do: 'approve:c3-0' }, { authorization: `Bearer ${SECRETS.approve}` })).status).toBe(303);
@@ -343,6 +344,19 @@ test('works the same behind API Gateway, where nobody is signed in on it', async
     headers: { location: address() },
   });
   expect(decisions()).toEqual([{ approvalId: idOf('c3-0'), decision: 'approve' }]);
+});
+
+test('where links only show and requests are signed, it names the command that opens the console', async () => {
+  fixture.services.linksDecide = false;
+  const handler = lambdaHandler(createApp(fixture.services, { auth: iamAuth() }));
+  const { body } = await handler({
+    rawPath: `/a/${suspension.suspensionId}`,
+    rawQueryString: `t=${TOKEN}`,
+    requestContext: { domainName: 'x.execute-api.test', http: { method: 'GET' } },
+  });
+  expect(body).toContain('<code>npx handrail console --url https://x.execute-api.test</code>');
+  expect(body).toContain(`<code>npx handrail approve ${idOf('c3-0')} --url https://x.execute-api.test</code>`);
+  expect(body).not.toContain('href="/#/runs');
 });
 
 test('its two routes are pages: the only public ones that name an id', () => {

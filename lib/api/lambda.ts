@@ -68,9 +68,22 @@ function requestOf(event: GatewayEvent): Request | Response {
   }
 }
 
-/** A stage that has a name stands before the path. */
+/**
+ * A stage that has a name stands before the path. What IAM let in was the path as it came, so nothing else may become of it
+ * here: URLs resolve `..`, turn `\\` round and drop tabs, by which `PUT /sessions/x/files/../../../policy` would be
+ * `PUT /policy`. HTTP APIs hand paths over decoded, so `?` and `#` are part of them. Throws for such a path.
+ */
 function urlOf(event: GatewayEvent): string {
   const { stage, domainName = 'localhost' } = event.requestContext;
   const path = stage !== '$default' && event.rawPath.startsWith(`/${stage}/`) ? event.rawPath.slice(stage.length + 1) : event.rawPath;
-  return `https://${domainName}${path}${event.rawQueryString === '' ? '' : `?${event.rawQueryString}`}`;
+  const url = new URL(`https://${domainName}${path.replaceAll('?', '%3F').replaceAll('#', '%23')}`);
+  if (decoded(url.pathname) !== decoded(path)) throw new HttpError('BAD_REQUEST', 'the path is not plain');
+  return `${url.href}${event.rawQueryString === '' ? '' : `?${event.rawQueryString}`}`;
+}
+
+/** The bytes that a path stands for, one a character, whether they are written out or not. */
+function decoded(path: string): string {
+  return Buffer.from(path, 'utf8')
+    .toString('latin1')
+    .replaceAll(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

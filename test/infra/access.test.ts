@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { accessMatrix, WAYS_OUT } from '../support/access-matrix.ts';
-import { withMatrix } from '../support/security-page.ts';
+import { withTables } from '../support/security-page.ts';
 import { ofType, readable, synthesize } from '../support/stacks.ts';
 
 const stacks = synthesize({ target: 'aws' });
@@ -64,7 +64,7 @@ describe('who reaches what, from the templates', () => {
 
   it('is what docs/security.md says; else: npm run docs:security', () => {
     const page = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
-    expect(withMatrix(page)).toBe(page);
+    expect(withTables(page)).toBe(page);
   });
 });
 

@@ -56,14 +56,17 @@ test('the plain paths are the ones that do it', async () => {
   expect((await call('POST', '/runs', { input: 'x' })).statusCode).toBe(202);
 });
 
-test.each(['a b.txt', 'ü%.txt', 'what?.txt', 'c#.txt', '..a', 'a..b/...', '100%25', '😀'])('and files are called what they are called: %j', async (name) => {
-  const put = lambdaHandler(createApp(services, { auth: iamAuth({ tenant: 'ours' }) }));
-  const answer = await put({
-    rawPath: `/sessions/s-1/files/${name}`,
-    headers: { 'content-type': 'application/octet-stream' },
-    body: 'x',
-    requestContext: { http: { method: 'PUT' }, authorizer: { iam: ROLE } },
-  });
-  expect(answer.statusCode).toBe(200);
-  expect([...services.store.files.keys()]).toEqual([`ours/s-1/${name.replace('%25', '%')}`]);
-});
+test.each(['a b.txt', 'ü%.txt', 'what?.txt', 'c#.txt', '..a', 'a..b/...', '100%25', '😀'])(
+  'and files are called what they are called: %j',
+  async (name) => {
+    const put = lambdaHandler(createApp(services, { auth: iamAuth({ tenant: 'ours' }) }));
+    const answer = await put({
+      rawPath: `/sessions/s-1/files/${name}`,
+      headers: { 'content-type': 'application/octet-stream' },
+      body: 'x',
+      requestContext: { http: { method: 'PUT' }, authorizer: { iam: ROLE } },
+    });
+    expect(answer.statusCode).toBe(200);
+    expect([...services.store.files.keys()]).toEqual([`ours/s-1/${name.replace('%25', '%')}`]);
+  },
+);

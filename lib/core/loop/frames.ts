@@ -66,12 +66,13 @@ const frameBase = {
   batch: batchSchema.optional(),
 };
 
+/** Strangers wrote the value, or some of it. */
+const untrustedValue = { untrusted: z.boolean().optional() };
+
 /**
  * A value of a blackboard: in the frame where it is small, else the newest `value` message of the frame with its key, or where
- * `at` says: inputs of a run, which are there before the frame has any messages. `stored` is its size, bytes. `untrusted`: strangers
- * wrote it, or some of it.
+ * `at` says: inputs of a run, which are there before the frame has any messages. `stored` is its size, bytes.
  */
-const untrustedValue = { untrusted: z.boolean().optional() };
 export const blackboardEntrySchema = z.union([
   z.object({ value: jsonSchema, ...untrustedValue }),
   storedValueSchema.partial({ at: true }).extend(untrustedValue),

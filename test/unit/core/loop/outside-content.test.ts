@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readTree } from '../../../../lib/adapters/skills/tree-file.ts';
 import { HandrailError } from '../../../../lib/core/errors.ts';
 import type { TreeSkill } from '../../../../lib/core/loop/deps.ts';
+import { newTreeFrame } from '../../../../lib/core/loop/tree-frame-start.ts';
 import type { ModelRequest, PromptMessage } from '../../../../lib/core/ports/model.ts';
 import { LoopRig, type RigOptions, type RigTool } from '../../../support/loop-rig.ts';
 
@@ -161,6 +162,24 @@ root:
       turns: ({ system }, turn) => (system.startsWith('You know') ? 'nothing' : turn === 0 ? viaTree : 'done'),
     });
     expect(placesOf(asked[1])).toEqual(['user, marked']);
+  });
+
+  it('as an input that earlier runs left in the session, and not as one that was given', () => {
+    const state = { page: EVIL, who: 'Eve' };
+    const inputs = {
+      type: 'object',
+      properties: { page: { type: 'string' }, who: { type: 'string' }, how: { type: 'string', default: 'well' } },
+    };
+    const frame = newTreeFrame(
+      { ...skill('root: { type: tool, tool: look }'), inputs },
+      { who: 'Ann' },
+      state,
+      { namespace: 'main' },
+      (error) => {
+        throw error;
+      },
+    );
+    expect(frame.blackboard).toEqual({ page: { value: EVIL, untrusted: true }, who: { value: 'Ann' }, how: { value: 'well' } });
   });
 
   it('in the task and the seeds of an agent node, and in what the agent answers', async () => {

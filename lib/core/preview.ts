@@ -25,7 +25,7 @@ const SECRETS: readonly RegExp[] = [
 /** Patterns of which only what follows the first group is a secret: the password of an address, an opaque value beside a name that says so. */
 const SECRETS_AFTER: readonly RegExp[] = [
   /\b([a-z][a-z0-9+.-]{0,15}:\/\/[^\s/:@]{0,100}:)[^\s/@]{1,200}(?=@[\w[])/gi,
-  /((?:password|passwd|secret|api[_-]?key|access[_-]?key|token|credential)[\w-]{0,20}\s{0,3}[=:]\s{0,3}["']?)[A-Za-z0-9_~%+/-]{16,}={0,2}/gi,
+  /((?:password|passwd|secret|api[_-]?key|access[_-]?key|token|credential)[\w-]{0,20}\s{0,3}[=:]\s{0,3}["']?)(?![/~])[A-Za-z0-9_~%+/-]{16,}={0,2}/gi,
 ];
 const SECRET_FIELD =
   /("(?:[a-z0-9_-]*(?:password|passwd|secret|api[_-]?key|access[_-]?key|token|authorization|credential)[a-z0-9_-]*)"\s*:\s*")((?:[^"\\]|\\.)*)(?="|$)/gi;

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { type Fault, faultsOf } from '../core/faults.ts';
 import { type FieldError, HttpError } from './problem.ts';
 
 const MAX_ERRORS = 10;
@@ -7,7 +8,9 @@ const MAX_ERRORS = 10;
 export function validated<Schema extends z.ZodType>(schema: Schema, value: unknown, whole: 'body' | 'query'): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap((issue) => fieldErrors(issue, whole)).slice(0, MAX_ERRORS);
+  const errors = faultsOf(parsed.error.issues)
+    .map((fault) => fieldError(fault, whole))
+    .slice(0, MAX_ERRORS);
   const first = errors[0] ?? { field: whole, message: 'invalid' };
   throw new HttpError('BAD_REQUEST', `${first.field}: ${first.message}`, { field: first.field, errors });
 }
@@ -24,9 +27,7 @@ export function queryObject(url: string): Record<string, string> {
   return Object.fromEntries(query);
 }
 
-function fieldErrors(issue: z.core.$ZodIssue, whole: string): FieldError[] {
-  const path = issue.path.map(String);
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: `unknown ${whole === 'query' ? 'parameter' : 'field'}` }));
-  return [{ field: path.length === 0 ? whole : path.join('.'), message: issue.message }];
+function fieldError({ path, message, unknownKey }: Fault, whole: string): FieldError {
+  const field = path.length === 0 ? whole : path.join('.');
+  return { field, message: unknownKey ? `unknown ${whole === 'query' ? 'parameter' : 'field'}` : message };
 }

@@ -63,7 +63,7 @@ export const configSchema = z.strictObject({
           non_tty_pending: z.boolean().optional(),
           /** Modules that export `createChecker`, relative to this file: they stand before confirm, in this order (design 5.1). */
           checkers: z
-            .array(z.string().regex(/\.[cm]?[jt]s$/, 'is the path of a .ts or .js module'))
+            .array(z.string().regex(/\.[cm]?[jt]s$/, 'not the path of a .ts or .js module'))
             .max(20)
             .default([]),
         })
@@ -83,7 +83,9 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   search: searchConfigSchema.optional(),
-  agents: z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/), agentConfigSchema).default({ default: agentConfigSchema.parse({}) }),
+  agents: z
+    .record(z.string().regex(/^[a-z][a-z0-9_-]{0,62}$/, 'an agent is named with a-z, then up to 62 of a-z 0-9 _ -'), agentConfigSchema)
+    .default({ default: agentConfigSchema.parse({}) }),
   models: z.record(z.string(), modelConfigSchema).default({}),
   /** USD per million tokens, by `<provider>/<model>`. */
   prices: z.record(z.string(), z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() })).default({}),

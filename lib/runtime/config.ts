@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { type Document, LineCounter, parseDocument } from 'yaml';
-import type * as z from 'zod';
 import { offsetOf } from '../adapters/yaml-offset.ts';
 import { type Config, configSchema } from '../core/config.ts';
 import { type ConfigProblem, danglingModels } from '../core/config-names.ts';
 import { HandrailError } from '../core/errors.ts';
+import { type Fault, faultsOf, inWords } from '../core/faults.ts';
 import { costLimitPath, modelIdOf, unpriced } from '../core/guard/prices.ts';
 
 /** Text of a file, or undefined when there is none. */
@@ -78,12 +78,12 @@ function readText(text: string, file: string): ConfigFile {
       complaints.map((complaint) => ({ line: lines.linePos(complaint.pos[0]).line, field: '', message: firstLine(complaint.message) })),
     );
   }
-  const parsed = configSchema.safeParse(toPlain(document, file));
+  const parsed = configSchema.safeParse(toPlain(document, file), { error: inWords });
   const at = (path: Path) => lines.linePos(offsetOf(document, path)).line;
   if (!parsed.success)
     throw failure(
       file,
-      parsed.error.issues.flatMap((issue) => problemsOf(issue, at)),
+      faultsOf(parsed.error.issues).map((fault) => problemOf(fault, at)),
     );
   const dangling = [...danglingModels(parsed.data), ...unpricedBudgets(parsed.data)];
   if (dangling.length > 0)
@@ -105,12 +105,8 @@ function toPlain(document: Document.Parsed, file: string): unknown {
   }
 }
 
-function problemsOf(issue: z.core.$ZodIssue, at: (path: Path) => number): Problem[] {
-  if (issue.code !== 'unrecognized_keys') return [{ line: at(issue.path), field: fieldName(issue.path), message: issue.message }];
-  return issue.keys.map((key) => {
-    const path = [...issue.path, key];
-    return { line: at(path), field: fieldName(path), message: 'there is no such setting' };
-  });
+function problemOf({ path, message, unknownKey }: Fault, at: (path: Path) => number): Problem {
+  return { line: at(path), field: fieldName(path), message: unknownKey ? 'there is no such setting' : message };
 }
 
 function unpricedBudgets(config: Config): ConfigProblem[] {

@@ -14,17 +14,20 @@ export const budgetSchema = z.strictObject({ total_tokens: limit, prompt_tokens:
 export type Budget = z.infer<typeof budgetSchema>;
 
 /** A policy word, or one that counts only when the arguments match `when` (a JSON Schema) and only if stricter. */
-export const toolRuleSchema = z.union([
-  toolPolicySchema,
-  z.strictObject({ policy: toolPolicySchema, when: z.record(z.string(), z.json()) }),
-]);
+export const toolRuleSchema = z.union(
+  [toolPolicySchema, z.strictObject({ policy: toolPolicySchema, when: z.record(z.string(), z.json()) })],
+  'expected allow, confirm or deny, or { policy, when }',
+);
 export type ToolRule = z.infer<typeof toolRuleSchema>;
 
 export const flowModes = ['off', 'confirm', 'deny'] as const;
 export type FlowMode = (typeof flowModes)[number];
 
 /** As stored: read back without compiling anything. */
-const toolPolicyRulesSchema = z.record(z.string(), z.union([toolRuleSchema, z.array(toolRuleSchema)]));
+const toolPolicyRulesSchema = z.record(
+  z.string(),
+  z.union([toolRuleSchema, z.array(toolRuleSchema)], 'expected allow, confirm or deny, or { policy, when }, or a list of these'),
+);
 
 /** A tool's name, an alias, or a glob of them; other keys could match no tool, which for a `deny` nobody would notice. */
 const RULE_KEY = /^[a-z*?][a-z0-9_*?]{0,62}$/;

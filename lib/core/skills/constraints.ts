@@ -1,3 +1,4 @@
+import { faultsOf, inWords } from '../faults.ts';
 import { type Constraints, constraintsSchema } from '../guard/constraints.ts';
 import { idleExecution } from '../guard/execution-constraints.ts';
 import { isJsonObject, type Json } from '../json.ts';
@@ -17,17 +18,12 @@ export function readConstraints(value: Json | undefined, notes: Notes): Constrai
     if (item === null) notes.warn([...PATH, key], 'is empty, which says nothing');
     return item !== null;
   });
-  const parsed = constraintsSchema.safeParse(Object.fromEntries(said));
+  const parsed = constraintsSchema.safeParse(Object.fromEntries(said), { error: inWords });
   if (parsed.success) {
     for (const { field, why } of idleExecution(parsed.data.execution ?? {})) notes.warn([...PATH, 'execution', field], why);
     return parsed.data;
   }
-  for (const issue of parsed.error.issues) {
-    const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
-    if (issue.code === 'unrecognized_keys')
-      for (const key of issue.keys)
-        notes.problem([...PATH, ...path, key], 'there is no such constraint; constraints only tighten what holds anyway');
-    else notes.problem([...PATH, ...path], issue.message);
-  }
+  for (const { path, message, unknownKey } of faultsOf(parsed.error.issues))
+    notes.problem([...PATH, ...path], unknownKey ? 'there is no such constraint; constraints only tighten what holds anyway' : message);
   return {};
 }

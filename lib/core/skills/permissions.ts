@@ -1,3 +1,4 @@
+import { faultsOf, inWords } from '../faults.ts';
 import { type Permissions, permissionsSchema } from '../hands/define-tool.ts';
 import { checkPermissions } from '../hands/permissions.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
@@ -29,13 +30,10 @@ export function readPermissions(value: Json | undefined, rules: PermissionRules,
     notes.problem(PATH, `must be a map of filesystem and network, not ${kindOf(value)}; there is no short form for everything`);
     return undefined;
   }
-  const parsed = permissionsSchema.safeParse(respelled(value));
+  const parsed = permissionsSchema.safeParse(respelled(value), { error: inWords });
   if (!parsed.success) {
-    for (const issue of parsed.error.issues)
-      for (const key of issue.code === 'unrecognized_keys' ? issue.keys : [undefined]) {
-        const path = [...issue.path, ...(key === undefined ? [] : [key])].map((part) => (typeof part === 'number' ? part : String(part)));
-        notes.problem([...PATH, ...path], key === undefined ? issue.message : 'there is no such permission');
-      }
+    for (const { path, message, unknownKey } of faultsOf(parsed.error.issues))
+      notes.problem([...PATH, ...path], unknownKey ? 'there is no such permission' : message);
     return undefined;
   }
   const before = notes.problems.length;

@@ -383,6 +383,12 @@ describe('the live policy', () => {
     });
   });
 
+  test('names the rule that is wrong and what it may be', async () => {
+    const { status, json } = await put({ guard: { tool_policy: { read_file: ['deny', 'perhaps'] } } }, { 'if-match': '"0"' });
+    const field = 'guard.tool_policy.read_file.1';
+    expect([status, json]).toMatchObject([400, { field, detail: `${field}: expected allow, confirm or deny, or { policy, when }` }]);
+  });
+
   test('is set and warned of where a rule fits no tool, most likely misspelt', async () => {
     const { status, json } = await put({ guard: { tool_policy: { reed_file: 'deny', 'read_*': 'confirm' } } }, { 'if-match': '"0"' });
     expect([status, json.guard.tool_policy.reed_file]).toEqual([200, 'deny']);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { reportLines } from '../../../../lib/core/skills/skill.ts';
 import { givenFiles, loadFrom, loadOne } from '../../../support/skill-folders.ts';
 
 const HEAD = 'description: Does one thing well.';
@@ -293,5 +294,32 @@ describe('skills together', () => {
       'g-bad': [expect.stringContaining('handler')],
     });
     expect(catalogue.skills.map(({ name }) => name)).toEqual(['c-alias', 'd-off', 'f-list']);
+  });
+});
+
+describe('what is wrong in nested front matter is told of with its place and what it may be', () => {
+  it.each([
+    [
+      'constraints:\n  guard:\n    tool_policy:\n      a: maybe\n',
+      /^skills\/style\/SKILL\.md:7: constraints\.guard\.tool_policy\.a: expected allow, confirm or deny, or/,
+    ],
+    [
+      'constraints:\n  guard:\n    tool_policy:\n      a: [deny, { policy: no, when: {} }]\n',
+      /:7: constraints\.guard\.tool_policy\.a\.1\.policy: Invalid option: expected one of "allow"/,
+    ],
+    ['constraints:\n  guard: { max_tool_calls: some }\n', /:5: constraints\.guard\.max_tool_calls: expected a number, not text$/],
+    ['constraints:\n  guard: { budjet: {} }\n', /:5: constraints\.guard\.budjet: there is no such constraint/],
+  ])('%j', (more, message) => {
+    const { report } = loadOne('style', skillText('style', more));
+    expect(reportLines(report)).toEqual([expect.stringMatching(message)]);
+  });
+
+  it.each([
+    ['permissions: { filesystem: { read: all } }\n', /permissions\.filesystem\.read: expected a list, not text$/],
+    ['permissions: { filesystem: { reads: [] } }\n', /permissions\.filesystem\.reads: there is no such permission$/],
+    ['permissions: { network: { allowed_ports: [http] } }\n', /permissions\.network\.allowedPorts\.0: expected a number, not text$/],
+  ])('%j', (more, message) => {
+    const { report } = loadOne('style', skillText('style', TOOL + more), HANDLER);
+    expect(reportLines(report)).toEqual([expect.stringMatching(message)]);
   });
 });

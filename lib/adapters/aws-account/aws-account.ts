@@ -1,4 +1,5 @@
 import type { STSClientConfig } from '@aws-sdk/client-sts';
+import { type ModelAccess, modelAccess } from './model-access.ts';
 
 export interface AwsAccountOptions {
   /** Absent: as the SDK finds it, in the environment or the profile. */
@@ -16,8 +17,8 @@ export interface AwsAccount {
   identity(): Promise<{ readonly account: string; readonly arn: string }>;
   /** Version of CDK's bootstrap stack; undefined when there is none. */
   bootstrapVersion(qualifier: string): Promise<number | undefined>;
-  /** Whether the account may use a foundation model in the region, and if not, why. */
-  modelAccess(model: string, region?: string): Promise<{ readonly usable: boolean; readonly why: string }>;
+  /** Whether the account may use a model of Bedrock in the region, by id, inference profile or ARN, and if not, why. */
+  modelAccess(model: string, region?: string): Promise<ModelAccess>;
   /** False when there is no such secret. Its value is never read. */
   hasSecret(name: string): Promise<boolean>;
   /** Lambda executions at a time, of the account in the region, and those not reserved by a function. */
@@ -60,14 +61,7 @@ export function awsAccount(options: AwsAccountOptions = {}): AwsAccount {
     async modelAccess(model, where) {
       const sdk = await import('@aws-sdk/client-bedrock');
       const client = new sdk.BedrockClient({ ...config, ...(where === undefined ? {} : { region: where }) });
-      const answer = await client.send(new sdk.GetFoundationModelAvailabilityCommand({ modelId: model }));
-      const reasons = [
-        answer.regionAvailability === 'AVAILABLE' ? '' : 'not offered in this region',
-        answer.authorizationStatus === 'AUTHORIZED' ? '' : 'these credentials may not use it',
-        answer.entitlementAvailability === 'AVAILABLE' ? '' : 'the account has no access to it',
-        answer.agreementAvailability?.status === 'AVAILABLE' ? '' : `its agreement is ${answer.agreementAvailability?.status ?? 'missing'}`,
-      ].filter((reason) => reason !== '');
-      return { usable: reasons.length === 0, why: reasons.join(', ') };
+      return modelAccess(sdk, client, model);
     },
     async hasSecret(name) {
       const sdk = await import('@aws-sdk/client-secrets-manager');

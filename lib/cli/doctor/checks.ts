@@ -115,18 +115,14 @@ async function checkBootstrap({ account, qualifier = QUALIFIER }: DoctorInput, e
   });
 }
 
-/** `<geography>.<provider>.<model>`: an inference profile; access is to the model behind it. */
-const PROFILE = /^(?:global|us|us-gov|eu|apac|au|ca|jp|sa)\.(?=[a-z0-9-]+\.)/;
-
 async function checkModel(account: AwsAccount, name: string, model: ModelConfig): Promise<Check> {
   const title = `model ${name}`;
   switch (model.provider) {
     case 'bedrock':
-      if (model.model.startsWith('arn:'))
-        return { name: title, status: 'warn', detail: `${model.model}: access to an ARN is not checked`, fix: 'try it once deployed' };
       return attempt(title, async () => {
-        const { usable, why } = await account.modelAccess(model.model.replace(PROFILE, ''), model.region);
-        if (usable) return { name: title, status: 'ok', detail: model.model };
+        const { state, why } = await account.modelAccess(model.model, model.region);
+        if (state === 'usable') return { name: title, status: 'ok', detail: model.model };
+        if (state === 'unknown') return { name: title, status: 'warn', detail: `${model.model}: ${why}`, fix: 'try it once deployed' };
         const fix = 'ask for access in the Bedrock console (Model access), or name another model in handrail.config.yaml';
         return { name: title, status: 'fail', detail: `${model.model}: ${why}`, fix };
       });

@@ -24,6 +24,8 @@ interface Answers {
   readonly identity: Reply;
   readonly bootstrap: Reply;
   readonly model: Reply;
+  readonly profile: Reply;
+  readonly own: Reply;
   readonly secret: Reply;
   readonly lambda: Reply;
 }
@@ -36,6 +38,7 @@ const EXPIRED: Reply = {
   body: '<ErrorResponse><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token is expired</Message></Error></ErrorResponse>',
 };
 const available = { status: 'AVAILABLE' };
+const CLAUDE = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
 const MODEL = {
   modelId: 'm',
   agreementAvailability: available,
@@ -48,6 +51,8 @@ const WELL: Answers = {
   identity: { status: 200, headers: { 'content-type': 'text/xml' }, body: IDENTITY },
   bootstrap: json({ Parameter: { Name: '/cdk-bootstrap/hnb659fds/version', Value: '21' } }),
   model: json(MODEL),
+  profile: json({ status: 'ACTIVE', models: [{ modelArn: `arn:aws:bedrock:eu-west-1::foundation-model/${CLAUDE}` }] }),
+  own: json({ status: 'InService' }),
   secret: json({ Name: 'handrail/anthropic' }),
   lambda: json({ AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 990 } }),
 };
@@ -57,6 +62,8 @@ function answerOf({ headers, path }: Received, answers: Answers): Reply {
   if (target === 'AmazonSSM.GetParameter') return answers.bootstrap;
   if (target === 'secretsmanager.DescribeSecret') return answers.secret;
   if (path.includes('/foundation-model-availability/')) return answers.model;
+  if (path.includes('/inference-profiles/')) return answers.profile;
+  if (/provisioned-model|model-customization|custom-model|imported-models/.test(path)) return answers.own;
   return path.includes('account-settings') ? answers.lambda : answers.identity;
 }
 
@@ -127,6 +134,55 @@ describe('doctor', () => {
   ] as const)('where %s: says so and what to do', async (_what, over, name, status, fix) => {
     const { of } = await doctorOf(over);
     expect(of(name)).toMatchObject({ status, fix: expect.stringContaining(fix) });
+  });
+
+  const bedrock = async (model: string, over: Partial<Answers> = {}) => {
+    const { of } = await doctorOf(over, { models: { default: { provider: 'bedrock', model } } });
+    return of('model default');
+  };
+  const arn = (rest: string) => `arn:aws:bedrock:eu-west-1:${rest}`;
+  const gone: Reply = {
+    status: 404,
+    headers: { 'content-type': 'application/json', 'x-amzn-errortype': 'ResourceNotFoundException' },
+    body: '{}',
+  };
+  const closed = json({ ...MODEL, entitlementAvailability: 'NOT_AVAILABLE' });
+
+  it.each([
+    ['a foundation model', CLAUDE, { model: closed }, 'the account has no access to it'],
+    ['the ARN of one', arn(`:foundation-model/${CLAUDE}`), { model: closed }, 'the account has no access to it'],
+    ['an inference profile that the region has not', `us.${CLAUDE}`, { profile: gone }, 'there is no such inference-profile'],
+    ['the model behind a profile', `eu.${CLAUDE}`, { model: closed }, `${CLAUDE} behind it: the account has no access`],
+    ['the model behind a profile of its own', arn('123456789012:application-inference-profile/x1'), { model: closed }, 'behind it'],
+    [
+      'provisioned throughput',
+      arn('123456789012:provisioned-model/x1'),
+      { own: json({ status: 'Creating' }) },
+      'its throughput is Creating',
+    ],
+    [
+      'a deployment of its own model',
+      arn('123456789012:custom-model-deployment/x1'),
+      { own: json({ status: 'Failed' }) },
+      'its deployment is Failed',
+    ],
+    ['an imported model', arn('123456789012:imported-model/x1'), { own: gone }, 'there is no such imported-model'],
+  ])('asks about %s', async (_what, model, over, why) => {
+    expect(await bedrock(model, over)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining(why),
+      fix: expect.stringContaining('Bedrock console'),
+    });
+    await server?.close();
+    const well = model.includes('custom-model-deployment') ? { own: json({ status: 'Active' }) } : {};
+    expect(await bedrock(model, well)).toEqual({ name: 'model default', status: 'ok', detail: model });
+  });
+
+  it('says of a kind of ARN that nobody can be asked about that it is not checked', async () => {
+    expect(await bedrock(arn('123456789012:default-prompt-router/x'))).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('default-prompt-router is not checked'),
+    });
   });
 
   it('asks for the secret of a key, never for its value', async () => {

@@ -37,6 +37,7 @@ export function createCli(context: CliContext = processContext()): Commander {
     .showHelpAfterError('(add --help to see what is possible)')
     .addHelpText('after', EXIT_CODES);
   addRunCommands(cli, context);
+  addChatCommand(cli, context);
   addRunsCommands(cli, context);
   addKeptCommands(cli, context);
   addApprovalCommands(cli, context);
@@ -61,6 +62,20 @@ function addRunCommands(cli: Commander, context: CliContext): void {
     .option(...URL_OPTION)
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/run.ts')).run));
+}
+
+function addChatCommand(cli: Commander, context: CliContext): void {
+  cli
+    .command('chat')
+    .description('a conversation: each line is a run of one session; Ctrl-C cancels the run at work, Ctrl-D ends')
+    .option('--session <id>', 'go on with a conversation')
+    .option('--agent <name>', 'an agent of handrail.config.yaml')
+    .option('--max-iterations <n>', 'LLM calls of a run at most')
+    .option(...PENDING_OPTION)
+    .option(...REJECT_OPTION)
+    .option(...URL_OPTION)
+    .option(...JSON_OPTION)
+    .action(act(context, async () => (await import('./commands/chat.ts')).chat));
 }
 
 function addRunsCommands(cli: Commander, context: CliContext): void {

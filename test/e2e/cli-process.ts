@@ -26,6 +26,13 @@ export function startCli(cwd: string, args: readonly string[], env: Record<strin
   return watch(spawn(process.execPath, [MAIN, ...args], { cwd, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
+/** The same with a pipe as its input, which has `input` and ends. */
+export function startCliWith(input: string, cwd: string, args: readonly string[]): CliProcess {
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: environment({}), stdio: 'pipe' });
+  child.stdin.end(input);
+  return watch(child);
+}
+
 /** Runs a pseudo-terminal of 100 columns: its screen is our stdout, our stdin its keyboard. */
 const PTY = `
 import fcntl, os, pty, select, struct, sys, termios

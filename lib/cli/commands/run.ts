@@ -10,20 +10,20 @@ import { printJson } from '../print-json.ts';
 import { showResult } from '../run-result.ts';
 import { readStandardInput } from '../standard-input.ts';
 
-const optionsSchema = z.object({
+/** Options of a command that starts runs. */
+export const runOptions = {
   url: z.url().optional(),
   json: z.boolean().default(false),
   session: z.string().optional(),
   agent: z.string().optional(),
-  idempotencyKey: z.string().optional(),
   maxIterations: z
     .string()
     .regex(/^[1-9]\d{0,5}$/, 'a whole number from 1')
     .transform(Number)
     .optional(),
-  wait: z.boolean().default(true),
   nonTtyPending: z.boolean().optional(),
-});
+};
+const optionsSchema = z.object({ ...runOptions, idempotencyKey: z.string().optional(), wait: z.boolean().default(true) });
 type Options = z.infer<typeof optionsSchema>;
 
 /** `handrail run "<input>"`: starts a run, shows it at work, asks the person at the terminal, prints the answer. */
@@ -46,7 +46,7 @@ async function runTo(command: Command, connection: Connection, input: string, op
     agent: options.agent,
     sessionId: options.session,
     idempotencyKey: options.idempotencyKey,
-    ...(options.maxIterations === undefined ? {} : { constraints: { max_iterations: options.maxIterations } }),
+    ...constraintsOf(options.maxIterations),
   });
   screen.line(screen.style.dim(`run ${started.runId}`));
   if (!options.wait) {
@@ -55,6 +55,11 @@ async function runTo(command: Command, connection: Connection, input: string, op
     return exitCodeOf('running');
   }
   return seeThrough(command, connection, started.runId, { ...options, signal });
+}
+
+/** What the options of a command say of a run's limits. */
+export function constraintsOf(maxIterations: number | undefined): { readonly constraints?: { readonly max_iterations: number } } {
+  return maxIterations === undefined ? {} : { constraints: { max_iterations: maxIterations } };
 }
 
 export interface SeeThroughOptions {

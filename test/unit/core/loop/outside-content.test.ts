@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readTree } from '../../../../lib/adapters/skills/tree-file.ts';
 import { HandrailError } from '../../../../lib/core/errors.ts';
 import type { TreeSkill } from '../../../../lib/core/loop/deps.ts';
-import { newTreeFrame } from '../../../../lib/core/loop/tree-frame-start.ts';
+import { inputsOf, newTreeFrame, startBoard } from '../../../../lib/core/loop/tree-frame-start.ts';
 import type { ModelRequest, PromptMessage } from '../../../../lib/core/ports/model.ts';
 import { LoopRig, type RigOptions, type RigTool } from '../../../support/loop-rig.ts';
 
@@ -170,15 +170,11 @@ root:
       type: 'object',
       properties: { page: { type: 'string' }, who: { type: 'string' }, how: { type: 'string', default: 'well' } },
     };
-    const frame = newTreeFrame(
-      { ...skill('root: { type: tool, tool: look }'), inputs },
-      { who: 'Ann' },
-      state,
-      { namespace: 'main' },
-      (error) => {
-        throw error;
-      },
-    );
+    const tree = skill('root: { type: tool, tool: look }');
+    const resolved = inputsOf({ ...tree, inputs }, { who: 'Ann' }, state);
+    if (!resolved.ok) throw resolved.error;
+    const frame = newTreeFrame(tree, { namespace: 'main' });
+    startBoard(frame, resolved.inputs, 'attempt1');
     expect(frame.blackboard).toEqual({ page: { value: EVIL, untrusted: true }, who: { value: 'Ann' }, how: { value: 'well' } });
   });
 

@@ -32,6 +32,9 @@ interface AlarmSpec {
 }
 
 const MINUTE_MS = 60_000;
+/** Longer than sweep leaves between two tries, so that an item that stays stuck keeps the alarm on. */
+const STUCK_PERIOD = Duration.minutes(30);
+const BEHIND_MINUTES = 60;
 
 /** What an operator is woken for. Each says in its mail where to look; docs/deploy.md says more. */
 export class Alarms extends Construct {
@@ -90,6 +93,19 @@ function specs({ deployment, functions, stateMachineArn, deadLetters }: AlarmsPr
       metric: metrics.lambda('sweep', 'Errors', Stats.SUM, minute),
       threshold: 1,
       periods: 3,
+    },
+    {
+      id: 'SweepStuck',
+      description:
+        'Sweep fails at one item again and again: a run or an approval that cannot be read or delivered. Its log names it: "sweep could not settle an item".',
+      metric: metrics.ours('SweepStuck', { period: STUCK_PERIOD }),
+      threshold: 1,
+    },
+    {
+      id: 'SweepBehind',
+      description: 'What sweep looks at has been due for over an hour. docs/scale.md says how many waiting runs it bears.',
+      metric: metrics.ours('SweepBehind', { statistic: Stats.MAXIMUM }),
+      threshold: BEHIND_MINUTES * MINUTE_MS,
     },
     {
       id: 'DeadLetters',

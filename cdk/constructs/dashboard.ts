@@ -73,6 +73,8 @@ export class Dashboard extends Construct {
             metrics.loop(stateMachineArn, 'ExecutionsFailed'),
             metrics.loop(stateMachineArn, 'ExecutionsTimedOut'),
           ]),
+          graph('Sweep: items that fail', [metrics.ours('SweepFailures'), metrics.ours('SweepStuck')]),
+          graph('Sweep: behind', [metrics.ours('SweepBehind', { statistic: Stats.MAXIMUM, label: 'ms' })]),
         ],
       ],
     });

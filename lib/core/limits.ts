@@ -93,6 +93,11 @@ export const PERMIT_CONFLICTS = 8;
 export const LOOP_RESULTS = 3;
 /** Calls of a frame whose results are compared; the longest unused is forgotten. */
 export const LOOP_MEMORY = 12;
+/**
+ * A pass of sweep in AWS, every minute: for how long it begins to look at items, and at how many runs in a second. Each
+ * run is a DescribeExecution, of which an account has 15 a second (10 in smaller regions).
+ */
+export const SWEEP = { itemsMs: 35_000, runsPerSecond: 8 } as const;
 export const PREVIEW_CHARACTERS = 500;
 /** Calls over this age show as `tool.call.progress` (seed 004 section 7.3). */
 export const PROGRESS_MS = 5_000;

@@ -24,11 +24,13 @@ import { suspend } from '../core/guard/approvals/suspend.ts';
 import { changePolicy } from '../core/guard/change-policy.ts';
 import { type CheckerModule, customCheckers } from '../core/guard/custom-checkers.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
+import { SWEEP } from '../core/limits.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
 import { deleteSession } from '../core/loop/delete-session.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
+import { sweepMetrics } from '../core/loop/metrics.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
@@ -170,9 +172,11 @@ export function sweepLambda(): LambdaHandler {
   const deps = lazily(announcingDeps);
   const tables = lazily(async () => dynamo({ sessions: '', guard: environment('guardTable').guardTable, memory: '' }));
   return observed(async () => {
-    const report = await sweep(await deps());
-    const { guard } = await deps();
-    observation().measure([{ name: 'OldestApproval', value: await oldestPendingMs(await tables(), guard) }]);
+    const { guard, ...rest } = await deps();
+    const { apart, measure } = observation();
+    const report = await sweep({ ...rest, guard }, { until: clock.now() + SWEEP.itemsMs, runsPerSecond: SWEEP.runsPerSecond, apart });
+    measure(sweepMetrics(report));
+    measure([{ name: 'OldestApproval', value: await oldestPendingMs(await tables(), guard) }]);
     return report;
   });
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestAbout } from '../api/about.ts';
 import type { AuditEntry } from '../api/audit.ts';
 import { resolvedEvents } from '../core/guard/approvals/resolved.ts';
@@ -33,6 +34,8 @@ export interface Observation {
   readonly logger: Logger;
   /** Text is switched on. */
   readonly text: boolean;
+  /** For one of many things that an invocation works on, beside the others: lines written in it are about that one alone. */
+  apart(work: () => Promise<void>): Promise<void>;
   /** Forgets the run of the invocation before. A Lambda environment serves one at a time. */
   begin(fields?: Readonly<Record<string, string | number>>): void;
   /** More fields of this invocation's lines. */
@@ -44,9 +47,17 @@ export interface Observation {
   measure(measures: readonly Measure[]): void;
 }
 
+/** What lines are about: run, session, tenant, step. */
+interface Subject {
+  about: Readonly<Record<string, string | number>>;
+}
+
 export function createObservation(options: ObservationOptions): Observation {
-  let about: Readonly<Record<string, string | number>> = {};
+  const whole: Subject = { about: {} };
+  const parts = new AsyncLocalStorage<Subject>();
+  const subject = (): Subject => parts.getStore() ?? whole;
   const always = (): Record<string, Json> => {
+    const { about } = subject();
     const trace = options.trace();
     return trace === undefined ? about : { ...about, trace };
   };
@@ -55,15 +66,15 @@ export function createObservation(options: ObservationOptions): Observation {
   const measured = (measures: readonly Measure[]): void => {
     if (measures.length === 0) return;
     const { deployment } = options;
-    for (const line of emfLines(measures, { deployment, at: options.now(), fields: about })) options.write(line);
+    for (const line of emfLines(measures, { deployment, at: options.now(), fields: subject().about })) options.write(line);
   };
   const observer = {
     began: (run: Run) => {
-      about = { ...idsOf(run), step: run.step + 1 };
+      subject().about = { ...idsOf(run), step: run.step + 1 };
     },
     measured,
     happened: (run: Run, events: Run['events']) => {
-      about = { ...idsOf(run), step: run.step };
+      subject().about = { ...idsOf(run), step: run.step };
       for (const event of events) logger.info(event.type, eventFields(event, options.text));
       if (isTerminal(run)) logger.info('run.summary', summaryOf(run));
     },
@@ -76,11 +87,12 @@ export function createObservation(options: ObservationOptions): Observation {
   return {
     logger,
     text: options.text,
+    apart: (work) => parts.run({ about: {} }, work),
     begin: (fields = {}) => {
-      about = fields;
+      whole.about = fields;
     },
     about: (fields) => {
-      about = { ...about, ...fields };
+      whole.about = { ...whole.about, ...fields };
     },
     audit: (entry) => unfiltered.info('audit', { ...entry }),
     runs: (store) => observedRuns(store, observer),

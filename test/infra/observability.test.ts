@@ -41,13 +41,15 @@ const watchedBy = (all: typeof alarms): string[] =>
     .map(({ MetricName, Dimensions = [] }) => [MetricName, ...Dimensions.map(({ Value }) => Value).sort()].join(' '));
 
 describe('alarms', () => {
-  it('go off for failed runs, old approvals, throttles, a sweep that stands still or fails, and events nobody took', () => {
+  it('go off for failed runs, old approvals, throttles, a sweep that stands still, fails, or falls behind, and events nobody took', () => {
     expect(alarms.map(({ AlarmName }) => AlarmName).sort()).toEqual([
       'handrail-dead-letters',
       'handrail-failed-runs',
       'handrail-old-approval',
+      'handrail-sweep-behind',
       'handrail-sweep-failing',
       'handrail-sweep-not-running',
+      'handrail-sweep-stuck',
       'handrail-throttled-functions',
       'handrail-throttled-loop',
       'handrail-throttled-tables',
@@ -68,6 +70,11 @@ describe('alarms', () => {
     expect(new Set(explained)).toEqual(new Set(alarms.map(({ AlarmName }) => AlarmName.replace(/-\d+$/, ''))));
   });
 
+  it('stay on while sweep keeps failing at an item: its period is longer than the longest pause between two tries', () => {
+    const stuck = alarms.find(({ AlarmName }) => AlarmName === 'handrail-sweep-stuck');
+    expect(stuck?.Period).toBeGreaterThan(15 * 60);
+  });
+
   it('take silence of sweep for bad news, and silence elsewhere for none', () => {
     const bad = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching').map(({ AlarmName }) => AlarmName);
     expect(bad).toEqual(['handrail-sweep-not-running']);
@@ -75,7 +82,7 @@ describe('alarms', () => {
 
   it('look at metrics that are written', () => {
     const ours = alarms.filter(({ Namespace }) => Namespace === METRIC_NAMESPACE).map(({ MetricName }) => MetricName);
-    expect(ours).toEqual(['Runs', 'OldestApproval']);
+    expect(ours).toEqual(['Runs', 'OldestApproval', 'SweepStuck', 'SweepBehind']);
     for (const name of ours) expect(Object.keys(METRICS)).toContain(name);
   });
 

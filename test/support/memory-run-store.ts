@@ -9,7 +9,7 @@ import type { PlacedMessage } from '../../lib/core/loop/message.ts';
 import { PROGRESS_KEYS, type Run, runSchema } from '../../lib/core/loop/run.ts';
 import { isTerminal } from '../../lib/core/loop/run-status.ts';
 import { type Session, sessionSchema } from '../../lib/core/loop/session.ts';
-import type { CommitCondition, DueItem, MessageWrite, RunStore, SessionKey } from '../../lib/core/ports/run-store.ts';
+import type { CommitCondition, DueItem, DueKind, MessageWrite, RunStore, SessionKey } from '../../lib/core/ports/run-store.ts';
 import { type Gate, type MemoryState, pageOf, stored } from './memory-state.ts';
 
 const runId = ({ tenant, runId: id }: RunKey): string => `${tenant}#${id}`;
@@ -116,12 +116,24 @@ export function memoryRunStore(state: MemoryState, gate: Gate): RunStore {
         cursor,
       );
     },
-    async due(now, limit) {
+    async due(kind, now, { limit, cursor = '' }) {
       await gate('due');
-      return dueItems(state)
-        .filter((item) => item.dueAt <= now)
-        .sort((a, b) => a.dueAt - b.dueAt)
-        .slice(0, limit);
+      const behind = dueItems(state, kind)
+        .filter((item) => item.dueAt <= now && placeOf(item) > cursor)
+        .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+      const items = behind.slice(0, limit);
+      const last = items.at(-1);
+      return { items, cursor: last && behind.length > limit ? placeOf(last) : undefined };
+    },
+    async deferDue(item, now, { firstMs, mostMs }) {
+      await gate('deferDue');
+      const [there, id] = item.kind === 'run' ? [state.runs.get(runId(item.key)), runId(item.key)] : suspensionOf(state, item);
+      if (there?.dueAt !== item.dueAt) return 0;
+      const last = state.deferrals.get(id);
+      const ms = last?.dueAt === item.dueAt ? Math.min(mostMs, 2 * last.ms) : firstMs;
+      there.dueAt = now + ms;
+      state.deferrals.set(id, { dueAt: there.dueAt, ms });
+      return ms;
     },
   };
 }
@@ -172,15 +184,20 @@ function walk(
   return found.reverse();
 }
 
-function dueItems(state: MemoryState): DueItem[] {
-  const runs = [...state.runs.values()].flatMap(({ tenant, runId: id, dueAt }): DueItem[] =>
-    dueAt === undefined ? [] : [{ kind: 'run', key: { tenant, runId: id }, dueAt }],
+function dueItems(state: MemoryState, kind: DueKind): DueItem[] {
+  if (kind === 'run')
+    return [...state.runs.values()].flatMap(({ tenant, runId: id, dueAt }): DueItem[] =>
+      dueAt === undefined ? [] : [{ kind, key: { tenant, runId: id }, dueAt }],
+    );
+  return [...state.suspensions.values()].flatMap(({ suspensionId, dueAt }): DueItem[] =>
+    dueAt === undefined ? [] : [{ kind, suspensionId, dueAt }],
   );
-  const suspensions = [...state.suspensions.values()].flatMap(({ suspensionId, dueAt }): DueItem[] =>
-    dueAt === undefined ? [] : [{ kind: 'suspension', suspensionId, dueAt }],
-  );
-  return [...runs, ...suspensions];
 }
+
+/** Where an item stands in the index. */
+const placeOf = (item: DueItem): string => `${String(item.dueAt).padStart(16, '0')}#${item.kind === 'run' ? runId(item.key) : idOf(item)}`;
+const idOf = (item: DueItem): string => (item.kind === 'suspension' ? item.suspensionId : '');
+const suspensionOf = (state: MemoryState, item: DueItem) => [state.suspensions.get(idOf(item)), idOf(item)] as const;
 
 function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
   const there = maps.get(key) ?? new Map<string, T>();

@@ -23,6 +23,8 @@ export interface MemoryState {
   /** Owner → replaced versions, oldest first. */
   readonly keptPolicies: Map<string, LivePolicy[]>;
   permits: Permits | undefined;
+  /** Run or suspension → the last failure of sweep at it. */
+  readonly deferrals: Map<string, { dueAt: number; ms: number }>;
 }
 
 export function emptyState(): MemoryState {
@@ -35,6 +37,7 @@ export function emptyState(): MemoryState {
     policies: new Map(),
     keptPolicies: new Map(),
     permits: undefined,
+    deferrals: new Map(),
   };
 }
 

@@ -17,6 +17,38 @@ export class TestClock implements Clock {
   }
 }
 
+/** A clock that runs by itself: as soon as nobody has anything else to do, whoever sleeps shortest is woken, at that time. */
+export class VirtualClock implements Clock {
+  #now: number;
+  readonly #sleepers: { at: number; wake: () => void }[] = [];
+  #running = false;
+  constructor(now: number) {
+    this.#now = now;
+  }
+  now(): number {
+    return this.#now;
+  }
+  sleep(ms: number): Promise<void> {
+    return new Promise((wake) => {
+      const at = this.#now + Math.max(0, ms);
+      const place = this.#sleepers.findLastIndex((sleeper) => sleeper.at <= at) + 1;
+      this.#sleepers.splice(place, 0, { at, wake });
+      if (!this.#running) this.#run();
+    });
+  }
+  #run(): void {
+    this.#running = true;
+    setImmediate(() => {
+      const next = this.#sleepers.shift();
+      this.#running = next !== undefined;
+      if (!next) return;
+      this.#now = next.at;
+      next.wake();
+      this.#run();
+    });
+  }
+}
+
 /** Chance that repeats itself: a small generator from a seed (mulberry32). */
 export function seededRandom(seed = 1): Random {
   let state = seed >>> 0;

@@ -9,7 +9,7 @@ import { valueWrites } from './stored-value.ts';
 /** sweep looks at a run that has not moved for this long beyond what its plan may take, ms. */
 const STALE_MS = 5 * 60_000;
 /** How often sweep asks whether the execution of a suspended run still lives, ms. */
-const SUSPENDED_CHECK_MS = 60 * 60_000;
+export const SUSPENDED_CHECK_MS = 60 * 60_000;
 
 /**
  * Writes the messages of this step, then commits: one conditional update of the run (design 3.2, "The commit").

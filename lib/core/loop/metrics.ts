@@ -2,6 +2,7 @@ import type { Approval, ApprovalStatus, Suspension } from '../guard/approvals/su
 import type { Json } from '../json.ts';
 import type { Run } from './run.ts';
 import { isTerminal } from './run-status.ts';
+import type { SweepReport } from './sweep.ts';
 
 /** Every metric, its unit as CloudWatch spells it, and what it is split by. The dashboard, the alarms and the documentation are made from this. */
 export const METRICS = {
@@ -23,6 +24,12 @@ export const METRICS = {
   ApprovalDecisionTime: { unit: 'Milliseconds', by: undefined },
   /** Age of the request that has waited longest, looked at every minute; 0 when nothing waits. */
   OldestApproval: { unit: 'Milliseconds', by: undefined },
+  /** Items at which a pass of sweep failed; they are tried again, after 1 minute first, 15 at most. */
+  SweepFailures: { unit: 'Count', by: undefined },
+  /** Of these, the ones that failed four times in a row or more. */
+  SweepStuck: { unit: 'Count', by: undefined },
+  /** For how long the oldest item that a pass of sweep had no time for has been due; 0 when it came to all. */
+  SweepBehind: { unit: 'Milliseconds', by: undefined },
   PromptTokens: { unit: 'Count', by: undefined },
   CompletionTokens: { unit: 'Count', by: undefined },
   /** What models cost by the configured prices, US dollars. */
@@ -55,6 +62,13 @@ export function metricsOf(before: Run, after: Run): Measure[] {
   }
   return measures;
 }
+
+/** What a pass of sweep came to. */
+export const sweepMetrics = ({ failed, stuck, behindMs }: SweepReport): Measure[] => [
+  { name: 'SweepFailures', value: failed },
+  { name: 'SweepStuck', value: stuck },
+  { name: 'SweepBehind', value: behindMs },
+];
 
 /** Requests that a change of a suspension has ended, and how long each waited. */
 export function approvalMetricsOf(before: readonly string[], after: Suspension): Measure[] {

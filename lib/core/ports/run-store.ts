@@ -45,8 +45,19 @@ export interface SessionKey {
   readonly sessionId: string;
 }
 
-/** What sweep must look at: a run or a suspension whose `dueAt` has passed. */
-export type DueItem = { kind: 'run'; key: RunKey; dueAt: number } | { kind: 'suspension'; suspensionId: string; dueAt: number };
+export type DueKind = 'run' | 'suspension';
+
+/** What sweep must look at: a run or a suspension whose `dueAt` has passed, or an item of theirs with a key that this version cannot read. */
+export type DueItem =
+  | { kind: 'run'; key: RunKey; dueAt: number }
+  | { kind: 'suspension'; suspensionId: string; dueAt: number }
+  | { kind: 'unreadable'; of: DueKind; pk: string; sk: string; dueAt: number };
+
+/** Delays of an item at which sweep fails: the first, doubled at each further failure in a row, at most the last. */
+export interface Deferral {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
 
 /** The sessions table. Reads are consistent unless they say otherwise; every item is parsed by its schema. */
 export interface RunStore {
@@ -92,6 +103,11 @@ export interface RunStore {
   readEvents(key: RunKey, after: number): Promise<PlacedEvent[]>;
   /** By tenant, newest first (eventually consistent). */
   listRuns(tenant: string, query: { limit: number; cursor?: string; status?: RunStatus; sessionId?: string }): Promise<Page<Run>>;
-  /** From the sparse `due` index of both tables, oldest first (eventually consistent). */
-  due(now: number, limit: number): Promise<DueItem[]>;
+  /** From the sparse `due` index of a kind's table, soonest first (eventually consistent). */
+  due(kind: DueKind, now: number, page: { limit: number; cursor?: string }): Promise<Page<DueItem>>;
+  /**
+   * Puts off an item that has not moved since it was listed, whether or not it can be read. The delay; 0 when it has
+   * moved. Failures count as in a row while nothing else moves the item.
+   */
+  deferDue(item: DueItem, now: number, delays: Deferral): Promise<number>;
 }

@@ -1,3 +1,4 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { oldestPendingMs } from '../../../lib/adapters/stores/dynamodb/oldest-pending.ts';
 import type { Suspension } from '../../../lib/core/guard/approvals/suspension.ts';
@@ -44,5 +45,13 @@ it('the request that has waited longest is found by one Query, and nothing when 
     now: T0,
     decisions: [{ callId: 'c3-0', status: 'approved', decision }],
   });
+  expect(await oldestPendingMs(deps, stores.guard)).toBe(30_000);
+  // Those that cannot be read, by key or by body, are due before it and hide it no more than they stop the pass.
+  for (let n = 10; n < 35; n++) {
+    const [pk, sk] = n % 2 === 0 ? [`SUS#r-${'0'.repeat(24)}${n}-3`, 'SUS'] : [`NEW#${n}`, 'SUS'];
+    await stores.deps.client.send(
+      new PutCommand({ TableName: stores.deps.tables.guard, Item: { pk, sk, v: 2, dueShard: '0', dueAt: T0 - n } }),
+    );
+  }
   expect(await oldestPendingMs(deps, stores.guard)).toBe(30_000);
 });

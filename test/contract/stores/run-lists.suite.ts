@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventKey, type PlacedEvent, type RunEvent } from '../../../lib/core/loop/event.ts';
 import type { Run } from '../../../lib/core/loop/run.ts';
-import type { RunStore } from '../../../lib/core/ports/run-store.ts';
+import type { DueItem, DueKind, RunStore } from '../../../lib/core/ports/run-store.ts';
 import type { StoreSet } from '../../support/dynalite.ts';
 import { type Abilities, everything, newApproval, newRun, newSuspension, newTenant, nextStep } from './samples.ts';
 
@@ -110,26 +110,84 @@ export function runListsContract(stores: () => StoreSet, can: Abilities = everyt
   });
 
   describe('what is due', () => {
-    it('names runs and suspensions whose time has come, oldest first, and no others', async () => {
+    const idOf = (item: DueItem): string =>
+      item.kind === 'run' ? item.key.runId : item.kind === 'suspension' ? item.suspensionId : item.pk;
+    /** All pages, of so many each. */
+    async function dueBy(kind: DueKind, now: number, limit = 1_000): Promise<DueItem[]> {
+      const found: DueItem[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await runs().due(kind, now, { limit, ...(cursor === undefined ? {} : { cursor }) });
+        expect(page.items.length).toBeLessThanOrEqual(limit);
+        found.push(...page.items);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return found;
+    }
+
+    it('names runs, or suspensions, whose time has come, soonest first, and no others', async () => {
       const tenant = newTenant();
       const [late, soon, later] = [newRun(tenant, { dueAt: 50 }), newRun(tenant, { dueAt: 10 }), newRun(tenant, { dueAt: 101 })];
       for (const run of [late, soon, later]) await runs().createRun(run);
       const suspension = newSuspension(tenant, [newApproval('c3-0', { expiresAt: 20 })], { dueAt: 20 });
       await stores().guard.openSuspension(suspension);
       const mine = new Set([late.runId, soon.runId, later.runId, suspension.suspensionId]);
-      const due = (await runs().due(100, 1_000)).filter((item) => mine.has(item.kind === 'run' ? item.key.runId : item.suspensionId));
-      expect(due).toEqual([
+      expect((await dueBy('run', 100)).filter((item) => mine.has(idOf(item)))).toEqual([
         { kind: 'run', key: { tenant, runId: soon.runId }, dueAt: 10 },
-        { kind: 'suspension', suspensionId: suspension.suspensionId, dueAt: 20 },
         { kind: 'run', key: { tenant, runId: late.runId }, dueAt: 50 },
       ]);
+      expect((await dueBy('suspension', 100)).filter((item) => mine.has(idOf(item)))).toEqual([
+        { kind: 'suspension', suspensionId: suspension.suspensionId, dueAt: 20 },
+      ]);
+    });
+
+    it('comes page by page, each behind the one before, also while items of it move on and of those due at one moment', async () => {
+      const tenant = newTenant();
+      const all = Array.from({ length: 7 }, (_, n) => newRun(tenant, { dueAt: Math.max(1, n - 1) }));
+      for (const run of all) await runs().createRun(run);
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await runs().due('run', 9, { limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+        for (const item of page.items) {
+          seen.push(idOf(item));
+          if (item.kind === 'run') await runs().postponeRun(item.key, 0, 90_000);
+        }
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      expect([...seen].sort()).toEqual(all.map(({ runId }) => runId).sort());
+      expect(seen.slice(3)).toEqual(all.slice(3).map(({ runId }) => runId));
     });
 
     it('forgets a run whose finish commit took its time away', async () => {
       const run = await created({ dueAt: 10 });
       const { dueAt: _dueAt, ...ended } = nextStep(run, 'b', { status: 'succeeded' });
       await runs().commit(ended, at(0, 1, true));
-      expect((await runs().due(100, 1_000)).filter((item) => item.kind === 'run' && item.key.runId === run.runId)).toEqual([]);
+      expect((await dueBy('run', 100)).filter((item) => idOf(item) === run.runId)).toEqual([]);
+    });
+
+    it('is put off longer at each failure in a row, up to a limit, and from the beginning once something else has moved it', async () => {
+      const delays = { firstMs: 100, mostMs: 300 };
+      const run = await created({ dueAt: 10 });
+      const suspension = newSuspension(newTenant(), [newApproval('c3-0', { expiresAt: 20 })], { dueAt: 10 });
+      await stores().guard.openSuspension(suspension);
+      const dueAt = async (kind: DueKind) =>
+        kind === 'run' ? (await runs().getRun(run))?.dueAt : (await stores().guard.getSuspension(suspension.suspensionId))?.dueAt;
+      for (const kind of ['run', 'suspension'] as const) {
+        const item = (due: number): DueItem =>
+          kind === 'run' ? { kind, key: run, dueAt: due } : { kind, suspensionId: suspension.suspensionId, dueAt: due };
+        expect(await runs().deferDue(item(10), 1_000, delays)).toBe(100);
+        expect(await runs().deferDue(item(1_100), 1_200, delays)).toBe(200);
+        expect(await runs().deferDue(item(1_400), 1_400, delays)).toBe(300);
+        expect(await runs().deferDue(item(1_700), 2_000, delays)).toBe(300);
+        expect(await dueAt(kind)).toBe(2_300);
+        // Listed before it moved: left alone.
+        expect(await runs().deferDue(item(1_700), 9_000, delays)).toBe(0);
+        expect(await dueAt(kind)).toBe(2_300);
+        if (kind === 'run') await runs().postponeRun(run, 0, 5_000);
+        else await stores().guard.changeSuspension(suspension.suspensionId, { kind: 'due', dueAt: 5_000 });
+        expect(await runs().deferDue(item(5_000), 6_000, delays)).toBe(100);
+      }
     });
   });
 }

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { HandrailError } from '../../../lib/core/errors.ts';
 import type { ToolContext } from '../../../lib/core/hands/category.ts';
+import { sweep } from '../../../lib/core/loop/sweep.ts';
 import type { Logger } from '../../../lib/core/ports/logger.ts';
 import { silence } from '../../../lib/runtime/aws-observation.ts';
-import { createObservation } from '../../../lib/runtime/observation.ts';
+import { createObservation, type Observation } from '../../../lib/runtime/observation.ts';
 import { LoopRig, type RigOptions } from '../../support/loop-rig.ts';
 
 const SECRET = 'the-password-is-swordfish';
@@ -17,7 +18,15 @@ const lineSchema = z.looseObject({
 });
 
 /** A rig whose stores are observed as in Lambda; what it wrote. */
-function observedRig(options: RigOptions, text = false): { rig: LoopRig; lines: () => z.infer<typeof lineSchema>[]; raw: string[] } {
+function observedRig(
+  options: RigOptions,
+  text = false,
+): {
+  rig: LoopRig;
+  observation: Observation;
+  lines: () => z.infer<typeof lineSchema>[];
+  raw: string[];
+} {
   const rig = new LoopRig(options);
   const raw: string[] = [];
   const observation = createObservation({
@@ -30,7 +39,7 @@ function observedRig(options: RigOptions, text = false): { rig: LoopRig; lines: 
   });
   rig.logText = observation.text;
   Object.assign(rig.deps, { runs: observation.runs(rig.deps.runs), guard: observation.guard(rig.deps.guard), logger: observation.logger });
-  return { rig, raw, lines: () => raw.map((line) => lineSchema.parse(JSON.parse(line))) };
+  return { rig, observation, raw, lines: () => raw.map((line) => lineSchema.parse(JSON.parse(line))) };
 }
 
 /** An observation without a run; what it wrote. */
@@ -211,6 +220,31 @@ describe('what a function tells of a run', () => {
     const { rig, lines } = observedRig({ turns: [{ calls: [['look', {}]] }, 'ok'], skillHandlers });
     await rig.run();
     expect(sums(lines(), 'ToolCalls', 'Code')).toEqual({ PARTIAL_SUCCESS: 1 });
+  });
+
+  it('is told apart where one invocation works on many runs beside each other', async () => {
+    const { rig, observation, lines } = observedRig({ turns: ['done'] });
+    const [one, two] = [await rig.start('go', { sessionId: 's-1' }), await rig.start('go', { sessionId: 's-2' })];
+    const { runs } = rig.deps;
+    const getRun: typeof runs.getRun = async (key) => {
+      if (key.runId !== two.runId) return runs.getRun(key);
+      // It fails when the other one has been settled.
+      while ((await rig.get(one.runId)).status === 'running') await Promise.resolve();
+      throw new Error('unreadable');
+    };
+    Object.assign(rig.deps, { runs: { ...runs, getRun } });
+    for (const name of rig.executions.keys()) rig.executions.set(name, { at: 'closed', how: 'failed' });
+    rig.clock.advance(3_600_000);
+    observation.begin({});
+    await sweep(rig.deps, { apart: observation.apart });
+    const told = lines().filter(({ message }) => message?.startsWith('sweep could not settle') || message === 'run.summary');
+    expect(told.map(({ message, run }) => [message, run])).toEqual(
+      expect.arrayContaining([
+        ['run.summary', one.runId],
+        ['sweep could not settle an item; it is tried again later', undefined],
+      ]),
+    );
+    expect(told).toHaveLength(2);
   });
 
   it('says of a request of the API what it is about, and tells the audit whatever the level is', () => {

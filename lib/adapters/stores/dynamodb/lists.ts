@@ -1,14 +1,12 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import * as z from 'zod';
 import type { LivePolicy } from '../../../core/guard/policy.ts';
-import type { DueItem, Page } from '../../../core/ports/run-store.ts';
+import type { Page } from '../../../core/ports/run-store.ts';
 import type { Item } from './codec.ts';
 import { makeCursor, readCursor } from './cursor.ts';
 import { placeholders } from './expression.ts';
 import { fromPolicyItem } from './guard-items.ts';
-import { idOfListKey, KEPT, keptPolicySkSchema, listKeySchema, policyItemKey, runKeyOf, suspensionIdOfPk } from './keys.ts';
+import { idOfListKey, KEPT, keptPolicySkSchema, listKeySchema, policyItemKey } from './keys.ts';
 import type { DynamoDeps } from './requests.ts';
-import { DUE_SHARD } from './tables.ts';
 
 /** Most entries of a page: what one BatchGetItem can fetch. */
 const PAGE_MAX = 100;
@@ -94,28 +92,4 @@ export async function listKeptPolicies(
   );
   const last: unknown = answer.LastEvaluatedKey?.['sk'];
   return { items: (answer.Items ?? []).map(fromPolicyItem), cursor: typeof last === 'string' ? makeCursor(owner, last) : undefined };
-}
-
-/** Runs and suspensions whose `dueAt` has passed, oldest first, from both tables' sparse index. */
-export async function readDue(deps: DynamoDeps, now: number, limit: number): Promise<DueItem[]> {
-  const [runs, suspensions] = await Promise.all([
-    queryDue(deps, deps.tables.sessions, now, limit),
-    queryDue(deps, deps.tables.guard, now, limit),
-  ]);
-  const items: DueItem[] = [
-    ...runs.map(({ pk, dueAt }): DueItem => ({ kind: 'run', key: runKeyOf(pk), dueAt })),
-    ...suspensions.map(({ pk, dueAt }): DueItem => ({ kind: 'suspension', suspensionId: suspensionIdOfPk(pk), dueAt })),
-  ];
-  return items.sort((a, b) => a.dueAt - b.dueAt).slice(0, limit);
-}
-
-const dueEntrySchema = z.object({ pk: z.string(), dueAt: z.number() });
-
-async function queryDue(deps: DynamoDeps, table: string, now: number, limit: number): Promise<z.infer<typeof dueEntrySchema>[]> {
-  const at = placeholders();
-  const condition = `${at.name('dueShard')}=${at.value(DUE_SHARD)} AND ${at.name('dueAt')}<=${at.value(now)}`;
-  const answer = await deps.client.send(
-    new QueryCommand({ TableName: table, IndexName: 'due', KeyConditionExpression: condition, ...at.attributes(), Limit: limit }),
-  );
-  return z.array(dueEntrySchema).parse(answer.Items ?? []);
 }

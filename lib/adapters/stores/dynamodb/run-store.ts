@@ -10,11 +10,12 @@ import { PROGRESS_KEYS, type Run } from '../../../core/loop/run.ts';
 import type { Session } from '../../../core/loop/session.ts';
 import type { CommitCondition, CommitOutcome, RunStore, StepInputs } from '../../../core/ports/run-store.ts';
 import { itemBytes } from './codec.ts';
+import { deferDue, readDue } from './due.ts';
 import { erasePartition } from './erase.ts';
 import { placeholders, setOrRemove } from './expression.ts';
 import { fromPermitsItem, fromPolicyItem, fromSuspensionItem } from './guard-items.ts';
 import { permitsItemKey, policyItemKey, RUN, runItemKey, runPk, sessionItemKey, suspensionItemKey } from './keys.ts';
-import { listByTenant, readDue } from './lists.ts';
+import { listByTenant } from './lists.ts';
 import { toMessageItems } from './message-items.ts';
 import {
   batchGet,
@@ -62,7 +63,8 @@ export function dynamoRunStore(deps: DynamoDeps): RunStore {
     eraseSession: (key) => erasePartition(deps, table, sessionItemKey(key)),
     readEvents: (key, after) => readEvents(deps, key, after),
     listRuns: (tenant, query) => listRuns(deps, tenant, query),
-    due: (now, limit) => readDue(deps, now, limit),
+    due: (kind, now, page) => readDue(deps, kind, now, page),
+    deferDue: (item, now, delays) => deferDue(deps, item, now, delays),
   };
 }
 

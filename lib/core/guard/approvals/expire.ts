@@ -32,6 +32,7 @@ export interface Untold {
 /**
  * What sweep does with a suspension that is due (design 5.3): expires, cancels what a run that has ended left open,
  * delivers, and says when to look again. The suspension and its run, if people have yet to be told of it.
+ * Errors: SERVICE_UNAVAILABLE when it could not deliver.
  */
 export async function sweepSuspension(deps: ApprovalDeps, suspensionId: string): Promise<Untold | undefined> {
   let suspension = await deps.guard.getSuspension(suspensionId);
@@ -50,9 +51,10 @@ export async function sweepSuspension(deps: ApprovalDeps, suspensionId: string):
       await deps.guard.changeSuspension(suspensionId, { kind: 'due', dueAt });
       return untold && run ? { suspension, run } : undefined;
     }
+    case 'failed':
+      throw new HandrailError('SERVICE_UNAVAILABLE', `the decisions of ${suspensionId} could not be delivered`);
     case 'no_token':
     case 'unconfirmed':
-    case 'failed':
       await deps.guard.changeSuspension(suspensionId, { kind: 'due', dueAt: deps.clock.now() + REDELIVER_MS });
       return undefined;
     case 'delivered':

@@ -103,7 +103,7 @@ async function comeToRest(alive: readonly Actor[], deps: Deps, stores: MemorySto
   }
   for (let time = 0; time < 2; time++) {
     clock.advance(TTL_MS);
-    for (const item of await stores.runs.due(clock.now(), 10))
+    for (const item of (await stores.runs.due('suspension', clock.now(), { limit: 10 })).items)
       if (item.kind === 'suspension') await sweepSuspension(deps, item.suspensionId);
   }
 }

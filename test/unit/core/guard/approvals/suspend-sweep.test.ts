@@ -101,7 +101,7 @@ describe('suspending', () => {
     failing = 'sendTaskSuccess';
     expect(await enter('one')).toMatchObject({ state: 'waiting' });
     failing = undefined;
-    for (const due of await stores.runs.due(clock.now(), 10))
+    for (const due of (await stores.runs.due('suspension', clock.now(), { limit: 10 })).items)
       if (due.kind === 'suspension') await sweepSuspension(deps(), due.suspensionId);
     expect(answered()).toEqual(['one']);
   });
@@ -174,12 +174,12 @@ describe('sweeping', () => {
     expect(event).toMatchObject({ type: 'approval.resolved', at: T0 + TTL_MS, data: { status: 'expired', how: 'sweep' } });
   });
 
-  it('delivers what its writer could not, and looks again while it cannot either', async () => {
+  it('delivers what its writer could not, and fails, to be tried again, while it cannot either', async () => {
     await enter('one');
     await approve();
     failing = 'sendTaskSuccess';
-    await sweepSuspension(deps(), SUSPENSION_ID);
-    expect(item().dueAt).toBe(T0 + REDELIVER_MS);
+    await expect(sweepSuspension(deps(), SUSPENSION_ID)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(item().dueAt).toBe(T0);
     failing = undefined;
     await sweepSuspension(deps(), SUSPENSION_ID);
     expect([answered(), item().dueAt]).toEqual([['one'], undefined]);

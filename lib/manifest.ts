@@ -1,9 +1,11 @@
+import type { TableId } from './adapters/stores/dynamodb/tables.ts';
 import type { Config } from './core/config.ts';
 import type { Category } from './core/hands/category.ts';
 import { sha256 } from './core/hash.ts';
 import { TOOL_TIMEOUT_MS } from './core/limits.ts';
 import { wantsOf } from './core/skills/permissions.ts';
 import type { HandlerSkill, SkillCatalogue } from './core/skills/skill.ts';
+import { FUNCTION_USE, type FunctionUse } from './function-use.ts';
 
 /**
  * What deployment may know of the product, as data: every function with its entry, size, environment and rights. The
@@ -59,17 +61,8 @@ export const WORKSPACE_MOUNT = '/mnt/workspace';
 /** In place of a directory where a deployment has no workspaces: a script finds no files, and those it leaves are gone. */
 export const NO_WORKSPACE = 'none';
 
-export type TableName = 'sessions' | 'guard' | 'memory';
-type IndexName = 'byTenant' | 'pending' | 'due';
-type TableAction = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem';
-
-export interface TableAccess {
-  readonly actions: readonly TableAction[];
-  /** Secondary indexes it may Query. */
-  readonly indexes?: readonly IndexName[];
-}
-
-export interface FunctionSpec {
+/** Besides what it uses of the tables and the state machine. */
+export interface FunctionSpec extends FunctionUse {
   readonly name: string;
   /** Module that exports `handler`, relative to the project. */
   readonly entry: string;
@@ -78,9 +71,6 @@ export interface FunctionSpec {
   readonly timeoutSeconds: number;
   /** Keys of its environment, besides `apiSecret` of the api function where a secret is what callers show. */
   readonly env: readonly EnvKey[];
-  readonly tables: Readonly<Partial<Record<TableName, TableAccess>>>;
-  /** What it may do to the state machine and its executions. */
-  readonly engine: readonly ('StartExecution' | 'DescribeExecution' | 'SendTaskSuccess')[];
   /** Calls the configured models, and reads the configured secrets. */
   readonly model: boolean;
   /** Sends notices by the configured channels, and reads the secrets of the webhook. */
@@ -99,8 +89,6 @@ export interface FunctionSpec {
   readonly skill?: HandlerSkill;
 }
 
-const READ = ['GetItem', 'BatchGetItem', 'Query'] as const;
-const WRITE = ['PutItem', 'UpdateItem', 'BatchWriteItem'] as const;
 /** What every function is told. */
 const EVERY = ['target', 'logLevel', 'logText', 'functionPrefix'] as const;
 const none = {
@@ -118,17 +106,18 @@ const none = {
 export const coreFunctions = [
   {
     ...none,
+    ...FUNCTION_USE.reason,
     name: 'reason',
     entry: 'functions/reason.ts',
     description: 'One step of a run: asks the model, applies the guard, commits, plans',
     memoryMb: 512,
     timeoutSeconds: 300,
     env: [...EVERY, 'sessionsTable', 'guardTable'],
-    tables: { sessions: { actions: [...READ, ...WRITE] }, guard: { actions: [...READ, 'PutItem', 'UpdateItem'] } },
     model: true,
   },
   {
     ...none,
+    ...FUNCTION_USE.suspend,
     name: 'suspend',
     entry: 'functions/suspend.ts',
     description: 'Registers the task token of a suspension and tells people that they are asked',
@@ -136,22 +125,20 @@ export const coreFunctions = [
     timeoutSeconds: 30,
     env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn', 'apiUrl'],
     notices: true,
-    tables: { sessions: { actions: [...READ, ...WRITE] }, guard: { actions: [...READ, 'PutItem', 'UpdateItem'] } },
-    engine: ['DescribeExecution', 'SendTaskSuccess'],
   },
   {
     ...none,
+    ...FUNCTION_USE.settle,
     name: 'settle',
     entry: 'functions/settle.ts',
     description: 'Ends the run of an execution that failed, timed out or was stopped',
     memoryMb: 256,
     timeoutSeconds: 60,
     env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn'],
-    tables: { sessions: { actions: [...READ, ...WRITE] }, guard: { actions: [...READ, 'PutItem', 'UpdateItem'] } },
-    engine: ['DescribeExecution', 'SendTaskSuccess'],
   },
   {
     ...none,
+    ...FUNCTION_USE.sweep,
     name: 'sweep',
     entry: 'functions/sweep.ts',
     description: 'Every minute: expiries, undelivered decisions, runs that never started or have stopped',
@@ -159,27 +146,16 @@ export const coreFunctions = [
     timeoutSeconds: 55,
     env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn', 'apiUrl'],
     notices: true,
-    tables: {
-      sessions: { actions: [...READ, ...WRITE, 'DeleteItem'], indexes: ['due'] },
-      guard: { actions: [...READ, 'PutItem', 'UpdateItem'], indexes: ['due'] },
-    },
-    engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
   },
   {
     ...none,
+    ...FUNCTION_USE.api,
     name: 'api',
     entry: 'functions/api.ts',
     description: 'The HTTP API',
     memoryMb: 512,
     timeoutSeconds: 29,
-    env: [...EVERY, 'sessionsTable', 'guardTable', 'memoryTable', 'stateMachineArn', 'fileFunction'],
-    tables: {
-      sessions: { actions: [...READ, ...WRITE, 'DeleteItem'], indexes: ['byTenant'] },
-      // BatchWriteItem: a session that is deleted leaves no suspension.
-      guard: { actions: [...READ, 'PutItem', 'UpdateItem', 'BatchWriteItem'], indexes: ['byTenant', 'pending'] },
-      memory: { actions: ['GetItem', 'Query'] },
-    },
-    engine: ['StartExecution', 'DescribeExecution', 'SendTaskSuccess'],
+    env: [...EVERY, 'sessionsTable', 'guardTable', 'stateMachineArn', 'fileFunction'],
     invokes: ['file'],
   },
 ] as const satisfies readonly FunctionSpec[];
@@ -199,7 +175,7 @@ export function toolFunction(category: Category): FunctionSpec {
     memoryMb: category.memoryMb,
     timeoutSeconds: Math.ceil(Math.min(longestMs, TOOL_TIMEOUT_MS.max) / 1000) + TOOL_MARGIN_SECONDS,
     env: [...EVERY, ...(needs('workspace') ? (['workspace'] as const) : []), ...(needs('memoryTable') ? (['memoryTable'] as const) : [])],
-    tables: needs('memoryTable') ? { memory: { actions: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] } } : {},
+    stores: needs('memoryTable') ? { memory: ['read', 'search', 'write', 'remove'] } : {},
     // What the network lets through is configured.
     config: needs('network'),
     search: needs('network'),
@@ -222,7 +198,7 @@ export function skillFunction(skill: HandlerSkill): FunctionSpec {
     memoryMb: SKILL_MEMORY_MB,
     timeoutSeconds: Math.ceil((skill.tool.timeoutMs ?? TOOL_TIMEOUT_MS.default) / 1000) + TOOL_MARGIN_SECONDS,
     env: [...EVERY, ...(files ? (['workspace'] as const) : [])],
-    tables: {},
+    stores: {},
     config: false,
     offline: !wants.network,
     skill,
@@ -277,7 +253,7 @@ export function toolFunctionName(prefix: string, category: string, tool: string)
 }
 
 /** Name of a table in a deployment. */
-export function tableName(prefix: string, table: TableName): string {
+export function tableName(prefix: string, table: TableId): string {
   return `${prefix}-${table}`;
 }
 

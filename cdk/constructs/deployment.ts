@@ -2,7 +2,8 @@ import { ArnFormat, Aws, type Stack } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { FileSystem } from 'aws-cdk-lib/aws-lambda';
-import { type EnvKey, functionName, NO_WORKSPACE, stateMachineName, type TableName } from '../../lib/manifest.ts';
+import type { TableId } from '../../lib/adapters/stores/dynamodb/tables.ts';
+import { type EnvKey, functionName, NO_WORKSPACE, stateMachineName } from '../../lib/manifest.ts';
 import type { Bundles } from '../bundle.ts';
 import type { Settings } from '../config.ts';
 import type { Tables } from './tables.ts';
@@ -46,7 +47,7 @@ export function executionsArn(stack: Stack, deployment: Deployment): string {
 
 /** Value of one key of a function's environment; undefined for those only a construct knows. */
 export function environmentValue(stack: Stack, deployment: Deployment, key: EnvKey): string | undefined {
-  const table = (which: TableName) => deployment.tables[which].tableName;
+  const table = (which: TableId) => deployment.tables[which].tableName;
   const values: Record<EnvKey, string | undefined> = {
     target: deployment.settings.target,
     sessionsTable: table('sessions'),

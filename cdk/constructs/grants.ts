@@ -1,9 +1,11 @@
 import { Aws, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, type PolicyStatementProps, type Role } from 'aws-cdk-lib/aws-iam';
 import * as z from 'zod';
+import { tableAccess } from '../../lib/adapters/stores/dynamodb/table-use.ts';
 import type { ModelConfig } from '../../lib/core/config.ts';
 import { HandrailError } from '../../lib/core/errors.ts';
-import type { FunctionSpec, TableAccess, TableName } from '../../lib/manifest.ts';
+import type { Engine } from '../../lib/core/ports/engine.ts';
+import type { FunctionSpec } from '../../lib/manifest.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Deployment, executionsArn, functionArn, loopArn } from './deployment.ts';
 
@@ -40,29 +42,37 @@ export function rightsOf(stack: Stack, deployment: Deployment, spec: FunctionSpe
 }
 
 function tableRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
-  const accesses = Object.entries(spec.tables) as [TableName, TableAccess][];
+  const accesses = tableAccess(spec.stores);
   if (accesses.length === 0) return [];
-  const rights = accesses.flatMap(([which, { actions, indexes = [] }]) => {
-    const { tableArn } = deployment.tables[which];
-    const onTable = allow({ sid: `${pascal(which)}Table`, actions: actions.map((action) => `dynamodb:${action}`), resources: [tableArn] });
-    if (indexes.length === 0) return [onTable];
+  const rights = accesses.flatMap(({ table, actions, indexes }) => {
+    const { tableArn } = deployment.tables[table];
+    const onTable = { sid: `${pascal(table)}Table`, actions: actions.map((action) => `dynamodb:${action}`), resources: [tableArn] };
     const resources = indexes.map((index) => `${tableArn}/index/${index}`);
-    return [onTable, allow({ sid: `${pascal(which)}Indexes`, actions: ['dynamodb:Query'], resources })];
+    return [
+      ...(actions.length === 0 ? [] : [allow(onTable)]),
+      ...(indexes.length === 0 ? [] : [allow({ sid: `${pascal(table)}Indexes`, actions: ['dynamodb:Query'], resources })]),
+    ];
   });
   const viaDynamodb = { StringEquals: { 'kms:ViaService': `dynamodb.${stack.region}.${Aws.URL_SUFFIX}` } };
   const actions = SERVICE_KEY_ACTIONS.map((action) => `kms:${action}`);
   return [...rights, allow({ sid: 'TableKey', actions, resources: [deployment.key.keyArn], conditions: viaDynamodb })];
 }
 
+const ENGINE_ACTIONS: Readonly<Record<keyof Engine, string>> = {
+  start: 'states:StartExecution',
+  status: 'states:DescribeExecution',
+  sendTaskSuccess: 'states:SendTaskSuccess',
+};
+
 function engineRights(stack: Stack, deployment: Deployment, spec: FunctionSpec): Right[] {
   const loop = loopArn(stack, deployment);
-  const onLoop = spec.engine.filter((action) => action !== 'DescribeExecution');
+  const onLoop = spec.engine.filter((method) => method !== 'status').map((method) => ENGINE_ACTIONS[method]);
   const rights: Right[] = [];
-  if (onLoop.length > 0) rights.push(allow({ sid: 'Loop', actions: onLoop.map((action) => `states:${action}`), resources: [loop] }));
-  if (spec.engine.includes('DescribeExecution')) {
+  if (onLoop.length > 0) rights.push(allow({ sid: 'Loop', actions: onLoop, resources: [loop] }));
+  if (spec.engine.includes('status')) {
     const resource = executionsArn(stack, deployment);
     const wildcard = 'Executions are named after runs, which do not exist at deployment; the ARN names our state machine';
-    rights.push(allow({ sid: 'Executions', actions: ['states:DescribeExecution'], resources: [resource] }, wildcard));
+    rights.push(allow({ sid: 'Executions', actions: [ENGINE_ACTIONS.status], resources: [resource] }, wildcard));
   }
   if (spec.engine.length > 0) {
     const ofLoop = { StringEquals: { 'kms:EncryptionContext:aws:states:stateMachineArn': loop } };

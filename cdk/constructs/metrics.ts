@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric, Stats, Unit } from 'aws-cdk-lib/aws-cloudwatch';
-import { TABLES } from '../../lib/adapters/stores/dynamodb/tables.ts';
+import { TABLES, type TableId } from '../../lib/adapters/stores/dynamodb/tables.ts';
 import { METRICS, type MetricName } from '../../lib/core/loop/metrics.ts';
-import { functionName, type TableName, tableName } from '../../lib/manifest.ts';
+import { functionName, tableName } from '../../lib/manifest.ts';
 import { DEPLOYMENT_DIMENSION, METRIC_NAMESPACE } from '../../lib/runtime/emf.ts';
 
 export const PERIOD = Duration.minutes(5);
@@ -53,7 +53,7 @@ export class Metrics {
   }
 
   /** Requests that a table refused, and those that each of its indexes did: an index is counted apart. */
-  tableThrottles(which: TableName): Metric[] {
+  tableThrottles(which: TableId): Metric[] {
     const places = [{}, ...TABLES[which].indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }))];
     return places.flatMap((place) =>
       (['ReadThrottleEvents', 'WriteThrottleEvents'] as const).map(

@@ -2,8 +2,8 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
-import { type AttributeDescription, type IndexDescription, TABLES } from '../../lib/adapters/stores/dynamodb/tables.ts';
-import { type TableName, tableName } from '../../lib/manifest.ts';
+import { type AttributeDescription, type IndexDescription, TABLES, type TableId } from '../../lib/adapters/stores/dynamodb/tables.ts';
+import { tableName } from '../../lib/manifest.ts';
 
 export interface TablesProps {
   /** Prefix of the tables' names. */
@@ -28,7 +28,7 @@ export class Tables extends Construct {
     this.memory = this.table('memory', props);
   }
 
-  private table(which: TableName, props: TablesProps): dynamodb.Table {
+  private table(which: TableId, props: TablesProps): dynamodb.Table {
     const { hash, range, ttl, indexes } = TABLES[which];
     const table = new dynamodb.Table(this, which[0]?.toUpperCase() + which.slice(1), {
       tableName: tableName(props.name, which),

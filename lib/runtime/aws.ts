@@ -39,6 +39,7 @@ import { sweep } from '../core/loop/sweep.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
 import { noSkills, skillCatalogueSchema } from '../core/skills/skill.ts';
+import type { CoreFunctionName } from '../function-use.ts';
 import { ENV, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
@@ -56,6 +57,7 @@ import {
 } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { costOf } from './cost-of.ts';
+import { functionDeps } from './function-deps.ts';
 import { logNotes, startNotes } from './start-notes.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
@@ -70,12 +72,12 @@ const noEngine: Engine = {
   status: () => Promise.reject(new HandrailError('INTERNAL', 'this function may not look at executions')),
 };
 
-async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string): Promise<LoopDeps> {
+async function loopDeps(name: CoreFunctionName, engine: Engine, model: LoopDeps['model'], prefix: string): Promise<LoopDeps> {
   const { sessionsTable: sessions, guardTable: guard } = environment('sessionsTable', 'guardTable');
   const tables = dynamo({ sessions, guard, memory: '' });
   const config = await loadDeployedConfig();
   const skills = await loadDeployed(skillCatalogueSchema, SKILLS_FILE);
-  return {
+  return functionDeps(name, {
     runs: observation().runs(dynamoRunStore(tables)),
     guard: observation().guard(dynamoGuardStore(tables)),
     engine,
@@ -87,7 +89,7 @@ async function loopDeps(engine: Engine, model: LoopDeps['model'], prefix: string
     skills,
     model,
     functionName: (category, tool) => toolFunctionName(prefix, category, tool),
-  };
+  });
 }
 
 const noModel: LoopDeps['model'] = () => Promise.reject(new HandrailError('INTERNAL', 'this function may not call models'));
@@ -106,7 +108,7 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
     // A guard that lost a part of itself on the way here must not go on without it.
     if (wanted.join() !== checkers.map(({ path }) => path).join())
       throw new HandrailError('INTERNAL', `the bundle has not the checkers that the configuration names: ${wanted.join(', ')}`);
-    const made = await loopDeps(noEngine, modelsOf(config), functionPrefix);
+    const made = await loopDeps('reason', noEngine, modelsOf(config), functionPrefix);
     logNotes(made.logger, startNotes(config, made.registry, made.skills ?? noSkills));
     return { ...withTrees(made), customCheckers: customCheckers(checkers) };
   });
@@ -114,9 +116,9 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
 }
 
 /** For the functions that tell people. */
-async function announcingDeps(): Promise<LoopDeps> {
+async function announcingDeps(name: 'suspend' | 'sweep'): Promise<LoopDeps> {
   const { stateMachineArn, apiUrl } = environment('stateMachineArn', 'apiUrl');
-  const deps = await loopDeps(engineOf(stateMachineArn), noModel, '');
+  const deps = await loopDeps(name, engineOf(stateMachineArn), noModel, '');
   const read = secretReader();
   const topic = process.env[ENV.approvalsTopic];
   const context = { clock, random, logger: deps.logger, region: region(), ownUrl: () => apiUrl, topics: topic ? [topic] : [] };
@@ -147,7 +149,7 @@ function modelsOf(config: Config): (agent: AgentConfig) => Promise<Model> {
 
 /** Step Functions → takes a task token, tells people. */
 export function suspendLambda(): LambdaHandler {
-  const deps = lazily(announcingDeps);
+  const deps = lazily(() => announcingDeps('suspend'));
   return observed(async (event) => suspend(await deps(), suspendEventSchema.parse(event)));
 }
 
@@ -156,7 +158,7 @@ const executionInputSchema = z.object({ ctx: z.object({ tenant: tenantSchema, ru
 
 /** EventBridge, execution status change → ends the run of an execution that failed. */
 export function settleLambda(): LambdaHandler {
-  const deps = lazily(() => loopDeps(engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
+  const deps = lazily(() => loopDeps('settle', engineOf(environment('stateMachineArn').stateMachineArn), noModel, ''));
   return observed(async (event) => {
     const { name, status, input } = statusEventSchema.parse(event).detail;
     const parsed = executionInputSchema.safeParse(input ? JSON.parse(input) : undefined);
@@ -169,7 +171,7 @@ export function settleLambda(): LambdaHandler {
 
 /** Every minute → settles what nobody else will, and says how long people have been waited for. */
 export function sweepLambda(): LambdaHandler {
-  const deps = lazily(announcingDeps);
+  const deps = lazily(() => announcingDeps('sweep'));
   const tables = lazily(async () => dynamo({ sessions: '', guard: environment('guardTable').guardTable, memory: '' }));
   return observed(async () => {
     const { guard, ...rest } = await deps();
@@ -185,7 +187,7 @@ export function sweepLambda(): LambdaHandler {
 export function apiLambda(): LambdaHandler {
   const handler = lazily(async () => {
     const { stateMachineArn, target, guardTable, fileFunction } = environment('stateMachineArn', 'target', 'guardTable', 'fileFunction');
-    const deps = withTrees(await loopDeps(engineOf(stateMachineArn), noModel, ''));
+    const deps = withTrees(await loopDeps('api', engineOf(stateMachineArn), noModel, ''));
     const files = fileFunction === NO_WORKSPACE ? noFiles : lambdaSessionFiles(new LambdaClient({ region: region() }), fileFunction);
     const links = dynamoLinkStore(dynamo({ sessions: '', guard: guardTable, memory: '' }));
     const auth = deployedAuth(targetSchema.parse(target), deps.config.auth, process.env[ENV.apiSecret] ?? '');

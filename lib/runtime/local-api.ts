@@ -23,7 +23,7 @@ export const LOCAL_TENANT = 'local';
 
 /** The API's use cases on a laptop. `demo`: each session gets the file that the scripted demo works on. */
 export function localApiServices(
-  deps: LoopDeps & { readonly engine: EmbeddedEngine },
+  deps: LoopDeps & { readonly engine: Pick<EmbeddedEngine, 'abortRun'> },
   links: LinkStore,
   workspaces: Workspaces,
   demo: boolean,

@@ -43,6 +43,7 @@ import { allHandlers, categories, configuredCategories } from '../tools/index.ts
 import { announcerOf } from './announcer.ts';
 import { loadCheckerModules } from './checkers.ts';
 import { atField, type Place } from './config.ts';
+import { functionDeps } from './function-deps.ts';
 import { LOCAL_TENANT, localApiServices } from './local-api.ts';
 import { type LocalModelChoice, refuseUnpriced } from './local-model.ts';
 import { readNamedFile } from './named-file.ts';
@@ -151,12 +152,13 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     undo.unshift(() => deps.engine.stop());
     const secret = randomBytes(32).toString('base64url');
     const auth: LocalAuth = localAuth({ secret, port: () => server.port, tenant: LOCAL_TENANT });
-    const api = localApiServices(deps, dynamoLinkStore(tables), workspaces, options.choice.demo);
+    const api = localApiServices(functionDeps('api', deps), dynamoLinkStore(tables), workspaces, options.choice.demo);
     const server = await serve(createApp(api, { auth }), { port: options.port });
     undo.unshift(() => server.close());
+    const sweepDeps = functionDeps('sweep', deps);
     const resume = options.resume ?? true;
-    const recovered = resume ? (await recoverAll(deps)).runs : 0;
-    if (resume) undo.unshift(startSweep(deps, options.sweepMs ?? SWEEP_MS));
+    const recovered = resume ? (await recoverAll(sweepDeps)).runs : 0;
+    if (resume) undo.unshift(startSweep(sweepDeps, options.sweepMs ?? SWEEP_MS));
     await claim.publish({ url: server.url, secret, pid: process.pid } satisfies ServerFile);
     return {
       url: server.url,
@@ -164,7 +166,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
       modelId: model.id,
       recovered,
       ticket: () => auth.ticket(),
-      sweep: () => sweep(deps),
+      sweep: () => sweep(sweepDeps),
       close: once(() => closeAll(undo)),
     };
   } catch (error) {
@@ -201,8 +203,8 @@ function createEngine(options: LocalOptions, services: LocalServices, skills: Lo
       functionTimeouts: functionTimeouts(categories, skills.catalogue),
     }),
     handlers: {
-      reason: (event) => reason(deps(), event),
-      suspend: (event) => suspend(deps(), suspendEventSchema.parse(event)),
+      reason: (event) => reason(functionDeps('reason', deps()), event),
+      suspend: (event) => suspend(functionDeps('suspend', deps()), suspendEventSchema.parse(event)),
       // The log of a laptop is its user's own screen.
       tool: (_functionName, call, signal) =>
         runCall(call, { handlers, services, clock, logger, logText: true, signal, startTimer, keepWhole }),
@@ -212,7 +214,7 @@ function createEngine(options: LocalOptions, services: LocalServices, skills: Lo
       if (execution.status !== 'FAILED') return;
       const runId = execution.name.slice(0, execution.name.lastIndexOf('-'));
       const why = `the execution failed: ${execution.error ?? 'unknown'} ${execution.cause ?? ''}`.trim().slice(0, 1000);
-      settleRun(deps(), { tenant: LOCAL_TENANT, runId }, execution.name, why).catch((error) =>
+      settleRun(functionDeps('settle', deps()), { tenant: LOCAL_TENANT, runId }, execution.name, why).catch((error) =>
         logger.error('could not settle a run', error, { runId }),
       );
     },

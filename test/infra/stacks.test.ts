@@ -6,10 +6,11 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { readSettings } from '../../cdk/config.ts';
 import { functionSpecs } from '../../cdk/deploy.ts';
+import { tableAccess } from '../../lib/adapters/stores/dynamodb/table-use.ts';
 import { TABLES } from '../../lib/adapters/stores/dynamodb/tables.ts';
 import { routes as api } from '../../lib/api/routes.ts';
 import { STATES } from '../../lib/core/machine/loop.ts';
-import { ENV, type TableName } from '../../lib/manifest.ts';
+import { ENV } from '../../lib/manifest.ts';
 import { ofType, readable, synthesize } from '../support/stacks.ts';
 
 const functionSchema = z.object({
@@ -70,9 +71,9 @@ describe('functions', () => {
 
   it('query indexes that exist', () => {
     for (const spec of functionSpecs()) {
-      for (const [table, access] of Object.entries(spec.tables)) {
-        const names = TABLES[table as TableName].indexes.map(({ name }) => name);
-        expect(names).toEqual(expect.arrayContaining([...(access.indexes ?? [])]));
+      for (const { table, indexes } of tableAccess(spec.stores)) {
+        const names = TABLES[table].indexes.map(({ name }) => name);
+        expect(names).toEqual(expect.arrayContaining([...indexes]));
       }
     }
   });

@@ -6,7 +6,7 @@ import type { CallResult } from '../../lib/core/hands/call.ts';
 import type { Category, ToolContext, ToolHandler } from '../../lib/core/hands/category.ts';
 import { defineTool, type ToolDefinitionInput } from '../../lib/core/hands/define-tool.ts';
 import { runCall } from '../../lib/core/hands/lifecycle.ts';
-import { approvalIdOf } from '../../lib/core/ids.ts';
+import { approvalIdOf, type RunKey } from '../../lib/core/ids.ts';
 import type { Json, JsonObject } from '../../lib/core/json.ts';
 import { type BuiltIn, createTools } from '../../lib/core/loop/built-in.ts';
 import { builtIns } from '../../lib/core/loop/built-ins/index.ts';
@@ -23,6 +23,8 @@ import { sweep } from '../../lib/core/loop/sweep.ts';
 import { silentLogger } from '../../lib/core/ports/logger.ts';
 import type { Model, ModelReply, ModelRequest } from '../../lib/core/ports/model.ts';
 import type { SkillCatalogue } from '../../lib/core/skills/skill.ts';
+import type { CoreFunctionName } from '../../lib/function-use.ts';
+import { functionDeps } from '../../lib/runtime/function-deps.ts';
 import { type MemoryStores, memoryStores } from './memory-stores.ts';
 import { seededRandom, TestClock } from './time.ts';
 
@@ -47,7 +49,11 @@ export interface RigOptions {
   readonly skillHandlers?: ReadonlyMap<string, ToolHandler>;
   readonly trees?: readonly TreeSkill[];
   readonly seed?: number;
+  /** Told what each function reaches of the stores and the engine, such as `runs.getRun`. */
+  readonly onUse?: OnUse;
 }
+
+export type OnUse = (who: CoreFunctionName, use: string) => void;
 
 /** Faults that a test injects: each is asked at one place and may throw. */
 export interface Faults {
@@ -90,9 +96,11 @@ export class LoopRig {
   /** As a deployment's `logText`. */
   logText = false;
   readonly #handlers: ReadonlyMap<string, ToolHandler>;
+  readonly #onUse: OnUse | undefined;
   #tokens = 0;
 
   constructor(options: RigOptions = {}) {
+    this.#onUse = options.onUse;
     this.stores = memoryStores(async (operation) => {
       await this.faults.yield();
       this.faults.before(operation);
@@ -133,8 +141,17 @@ export class LoopRig {
     };
   }
 
+  /** What a deployed function has: a call that its role would be refused fails here too. */
+  as(name: CoreFunctionName): LoopDeps {
+    const { runs, guard, engine } = this.deps;
+    const onUse = this.#onUse;
+    if (onUse === undefined) return functionDeps(name, this.deps);
+    const told = <Port extends object>(port: Port, label: string): Port => watched(port, (method) => onUse(name, `${label}.${method}`));
+    return functionDeps(name, { ...this.deps, runs: told(runs, 'runs'), guard: told(guard, 'guard'), engine: told(engine, 'engine') });
+  }
+
   start(input = 'go', rest: Partial<StartRequest> = {}): Promise<Run> {
-    return startRun(this.deps, { tenant: 't1', principal: 'ann', input, ...rest });
+    return startRun(this.as('api'), { tenant: 't1', principal: 'ann', input, ...rest });
   }
 
   /** Starts a run and drives it until nothing moves without a person or a clock. */
@@ -164,7 +181,7 @@ export class LoopRig {
     if (!state || state.at === 'closed' || state.at === 'suspended') return false;
     if (state.at === 'reason') {
       this.states.push('Reason');
-      const output = await this.#lambda('reason', () => reason(this.deps, { data: state.data, execution: name }));
+      const output = await this.#lambda('reason', () => reason(this.as('reason'), { data: state.data, execution: name }));
       this.executions.set(name, output ? { at: 'route', output } : { at: 'closed', how: 'failed' });
       return true;
     }
@@ -190,7 +207,7 @@ export class LoopRig {
           const token = `token-${++this.#tokens}`;
           this.executions.set(name, { at: 'suspended', output, token });
           try {
-            await suspend(this.deps, { ctx, token, execution: name });
+            await suspend(this.as('suspend'), { ctx, token, execution: name });
             this.faults.lost('suspend');
             return this.executions.get(name) ?? { at: 'closed', how: 'failed' };
           } catch {
@@ -320,19 +337,19 @@ export class LoopRig {
   }
 
   decide(decisions: Parameters<typeof decide>[1]['decisions'], by = 'bob'): ReturnType<typeof decide> {
-    return decide(this.deps, { tenant: 't1', principal: by, how: 'api', decisions });
+    return decide(this.as('api'), { tenant: 't1', principal: by, how: 'api', decisions });
   }
 
   cancel(runId: string): Promise<Run> {
-    return cancelRun(this.deps, { tenant: 't1', runId }, 'ann');
+    return cancelRun(this.as('api'), { tenant: 't1', runId }, 'ann');
   }
 
   sweep(): ReturnType<typeof sweep> {
-    return sweep(this.deps);
+    return sweep(this.as('sweep'));
   }
 
-  settleClosed(run: Run, name: string): ReturnType<typeof settleRun> {
-    return settleRun(this.deps, { tenant: run.tenant, runId: run.runId }, name, 'the execution failed');
+  settleClosed(run: RunKey, name: string): ReturnType<typeof settleRun> {
+    return settleRun(this.as('settle'), { tenant: run.tenant, runId: run.runId }, name, 'the execution failed');
   }
 
   /** The main transcript of a run's session as stored. */
@@ -346,6 +363,17 @@ const tokens = (usage: { prompt: number; completion: number } | undefined): Mode
   completionTokens: usage?.completion ?? 5,
   totalTokens: undefined,
 });
+
+/** `port`, whose every use is told by the name of the method. */
+export function watched<Port extends object>(port: Port, onUse: (method: string) => void): Port {
+  return new Proxy(port, {
+    get(target, method) {
+      const value: unknown = Reflect.get(target, method);
+      if (typeof value === 'function') onUse(String(method));
+      return value;
+    },
+  });
+}
 
 export const ended = (run: Run): boolean => isTerminal(run);
 

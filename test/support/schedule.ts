@@ -3,7 +3,7 @@ import type { TreeSkill } from '../../lib/core/loop/deps.ts';
 import type { Run } from '../../lib/core/loop/run.ts';
 import { recoverAll } from '../../lib/core/loop/sweep.ts';
 import type { ModelRequest } from '../../lib/core/ports/model.ts';
-import type { RigTool, Turn } from './loop-rig.ts';
+import type { OnUse, RigTool, Turn } from './loop-rig.ts';
 import { ended, type Faults, LoopRig, NO_FAULTS } from './loop-rig.ts';
 import { stateViolations, violationsOf } from './schedule-checks.ts';
 import { seededRandom } from './time.ts';
@@ -73,7 +73,7 @@ const callOf = (name: string, n: number) =>
  * One run under a seed: what the LLM asks, what people decide and when, where faults strike. `strike` names the
  * operations that fail (by number); absent, the seed chooses. The same seed plays the same schedule.
  */
-export async function playSchedule(seed: number, strike?: readonly number[]): Promise<ScheduleReport> {
+export async function playSchedule(seed: number, strike?: readonly number[], onUse?: OnUse): Promise<ScheduleReport> {
   const random = seededRandom(seed);
   const pick = (below: number): number => Math.floor(random.number() * below);
   const turns = Array.from(
@@ -87,6 +87,7 @@ export async function playSchedule(seed: number, strike?: readonly number[]): Pr
   const prompts: string[] = [];
   const rig = new LoopRig({
     seed,
+    ...(onUse === undefined ? {} : { onUse }),
     tools: TOOLS,
     trees: [PROCEDURE],
     config: {
@@ -156,7 +157,7 @@ async function act(rig: LoopRig, runId: string, pick: (below: number) => number)
       if (round === cancelAt) await rig.cancel(runId);
       // The engine on a laptop stops with all it holds in memory; whoever starts it again recovers.
       if (round === crashAt) rig.executions.clear();
-      if (round >= crashAt && crashAt >= 0 && rig.executions.size === 0) await recoverAll(rig.deps);
+      if (round >= crashAt && crashAt >= 0 && rig.executions.size === 0) await recoverAll(rig.as('sweep'));
       if (round === policyAt) stopped = await stopWrites(rig, runId);
       const pending = await rig.pending(runId);
       const approvalId = pending[pick(Math.max(1, pending.length))];

@@ -188,7 +188,7 @@ describe('an agent node', () => {
     const rig = new LoopRig({
       tools,
       config,
-      skills: loadFrom(givenFiles(FOLDERS)).catalogue,
+      skills: loadFrom(givenFiles(FOLDERS), { tools: tools.map(({ definition: { name } }) => ({ name, aliases: [] })) }).catalogue,
       trees: [skill('helping', yaml(more))],
       turns: talk(
         'Help',

@@ -147,6 +147,35 @@ export function guardStoreContract(stores: () => StoreSet, can: Abilities = ever
       expect(outcome.applied).toBe(true);
       expect(Object.values(outcome.suspension?.approvals ?? {}).every(({ status }) => status === 'approved')).toBe(true);
     });
+
+    it('is all or nothing for a batch of 128 calls too, whoever else decides one of them first, last or meanwhile', async () => {
+      const callIds = Array.from({ length: 128 }, (_, n) => `c3-${n}`);
+      for (const taken of ['c3-0', 'c3-127']) {
+        const suspension = await opened(callIds);
+        await guard().changeSuspension(suspension.suspensionId, decide(5_000, 'ann', 'rejected', taken));
+        const refused = await guard().changeSuspension(suspension.suspensionId, decide(5_001, 'bob', 'approved', ...callIds));
+        expect(refused.applied).toBe(false);
+        const statuses = Object.values((await guard().getSuspension(suspension.suspensionId))?.approvals ?? {}).map(({ status }) => status);
+        expect(statuses.filter((status) => status !== 'pending')).toEqual(['rejected']);
+      }
+      const suspension = await opened(callIds);
+      const outcomes = await Promise.all([
+        guard().changeSuspension(suspension.suspensionId, decide(5_000, 'bob', 'approved', ...callIds)),
+        guard().changeSuspension(suspension.suspensionId, decide(5_000, 'ann', 'rejected', 'c3-90')),
+        guard().changeSuspension(suspension.suspensionId, decide(5_000, 'cid', 'rejected', ...callIds)),
+      ]);
+      expect(outcomes.filter(({ applied }) => applied)).toHaveLength(1);
+      const decided = Object.values((await guard().getSuspension(suspension.suspensionId))?.approvals ?? {}).flatMap(
+        ({ decision }) => decision?.by ?? [],
+      );
+      expect([new Set(decided).size, [1, 128]]).toEqual([1, expect.arrayContaining([decided.length])]);
+    });
+
+    it('decides 128 calls not a moment too late', async () => {
+      const callIds = Array.from({ length: 128 }, (_, n) => `c3-${n}`);
+      const suspension = await opened(callIds);
+      expect((await guard().changeSuspension(suspension.suspensionId, decide(10_000, 'ann', 'approved', ...callIds))).applied).toBe(false);
+    });
   });
 
   describe('when sweep looks', () => {

@@ -92,6 +92,23 @@ export function fromSuspensionItem(item: Item): Suspension {
   };
 }
 
+/** The approvals of an item with `settled` in them, as they are stored. */
+export function withSettled(
+  item: Item,
+  settled: readonly {
+    readonly callId: string;
+    readonly status: Approval['status'];
+    readonly decision: NonNullable<Approval['decision']>;
+  }[],
+): Item {
+  const { approvals } = fromItem(storedSuspensionSchema, item, NO_TEXT);
+  const changed = settled.flatMap(({ callId, status, decision }) => {
+    const stored = approvals[callId];
+    return stored ? [[callId, { ...stored, status, decision: toText(decision) }] as const] : [];
+  });
+  return { ...approvals, ...Object.fromEntries(changed) };
+}
+
 /** When the first of the pending approvals expires; undefined when none is pending. */
 export function earliestExpiry(suspension: Suspension): number | undefined {
   const pending = Object.values(suspension.approvals).filter((approval) => approval.status === 'pending');

@@ -13,15 +13,17 @@ import { canonicalJson } from '../../../core/json.ts';
 import type { ChangeOutcome } from '../../../core/ports/guard-store.ts';
 import { toText } from './codec.ts';
 import { type Placeholders, placeholders } from './expression.ts';
-import { earliestExpiry, fromSuspensionItem, linkText } from './guard-items.ts';
+import { earliestExpiry, fromSuspensionItem, linkText, withSettled } from './guard-items.ts';
 import { suspensionItemKey } from './keys.ts';
 import { type Conditional, conditionalUpdate, type DynamoDeps, getItem } from './requests.ts';
 
 /**
- * Approvals changed in one update: four operators each, and the service allows 300 in an expression. Larger changes are
- * made in several updates, each all or nothing.
+ * Approvals changed one by one in an update: four operators each, and the service allows 300 in an expression. More decisions
+ * than that write the map whole; more that expire or are cancelled are several updates, each all or nothing.
  */
 const APPROVALS_PER_UPDATE = 60;
+/** Counts the updates that settle approvals, so that the map is never written whole over somebody else's. */
+const CHANGES = 'changes';
 
 interface Settled {
   readonly callId: string;
@@ -39,7 +41,9 @@ export const tokenKey = (token: string): string => createHash('sha256').update(t
 export async function changeSuspension(deps: DynamoDeps, suspensionId: string, change: SuspensionChange): Promise<ChangeOutcome> {
   switch (change.kind) {
     case 'decide':
-      return settle(deps, suspensionId, change.decisions, change.now, 'ahead');
+      return change.decisions.length > APPROVALS_PER_UPDATE
+        ? settleWhole(deps, suspensionId, change.decisions, change.now)
+        : settle(deps, suspensionId, change.decisions, change.now, 'ahead');
     case 'expire': {
       const decision = { by: 'handrail', at: change.now, how: 'sweep' };
       return settle(
@@ -148,13 +152,32 @@ async function settleSome(
     `${path(one.callId)}.${decision}=${at.value(toText(one.decision))}`,
   ]);
   // Whoever decides also delivers. Should that fail, sweep finds it: due at once.
-  const update = `SET ${at.name('dueAt')}=${at.value(now)},${sets.join(',')}`;
+  const update = `SET ${at.name('dueAt')}=${at.value(now)},${sets.join(',')} ADD ${at.name(CHANGES)} ${at.value(1)}`;
   const outcome = await apply(deps, suspensionId, at, update, conditions.join(' AND '));
   // The client repeats a request whose answer was lost: then the decisions that stand are these very ones.
   return {
     ...outcome,
     applied: outcome.applied || (outcome.suspension !== undefined && settled.every((one) => stands(outcome.suspension, one))),
   };
+}
+
+/** All of `settled` or none, however many: what was read and found open is written back, unless anything was settled since. */
+async function settleWhole(deps: DynamoDeps, suspensionId: string, settled: readonly Settled[], now: number): Promise<ChangeOutcome> {
+  const item = await getItem(deps, deps.tables.guard, suspensionItemKey(suspensionId));
+  if (!item) return { applied: false, suspension: undefined };
+  const read = fromSuspensionItem(item);
+  const isOpen = ({ callId }: Settled): boolean => {
+    const approval = Object.hasOwn(read.approvals, callId) ? read.approvals[callId] : undefined;
+    return approval?.status === 'pending' && approval.expiresAt > now;
+  };
+  if (!settled.every(isOpen)) return { applied: settled.every((one) => stands(read, one)), suspension: read };
+  const at = placeholders();
+  const changes = at.name(CHANGES);
+  const unchanged = item[CHANGES] === undefined ? `attribute_not_exists(${changes})` : `${changes}=${at.value(item[CHANGES])}`;
+  const set = `SET ${at.name('dueAt')}=${at.value(now)},${at.name('approvals')}=${at.value(withSettled(item, settled))}`;
+  const outcome = await apply(deps, suspensionId, at, `${set} ADD ${changes} ${at.value(1)}`, unchanged);
+  const applied = outcome.applied || settled.every((one) => stands(outcome.suspension, one));
+  return applied && outcome.suspension ? { applied, suspension: await rest(deps, outcome.suspension) } : { ...outcome, applied };
 }
 
 /**

@@ -12,6 +12,7 @@ import type { AgentFrame, Frame, OpenCall } from './frames.ts';
 import type { Message, PlacedMessage } from './message.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
+import { staleLeases } from './stale-leases.ts';
 
 /** Messages of a tree that are read at most: a tree has 500 nodes. */
 const TREE_MESSAGES = 2_000;
@@ -63,7 +64,7 @@ export function beginStep(deps: LoopDeps, inputs: StepInputs, before: Run): Step
     activeSince: rested ? startedAt : before.updatedAt,
     said: new Map(),
     values: [],
-    giveBack: [],
+    giveBack: staleLeases(before, inputs.permits),
     history: new Map(),
     ended: [],
     calls: 0,

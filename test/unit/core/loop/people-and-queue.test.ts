@@ -131,3 +131,21 @@ describe('waiting for a permit', () => {
     expect(rig.stores.state.permits?.waiting).toEqual([]);
   });
 });
+
+describe('a permit whose release lost to the others again and again', () => {
+  it('is given back by the next step, so that nobody waits for the end of its lease', async () => {
+    const rig = new LoopRig({
+      tools: [{ definition: { name: 'look', maxConcurrency: 1 } }],
+      turns: [{ calls: [['look', { n: 1 }]] }, { calls: [['look', { n: 2 }]] }, 'done'],
+    });
+    const { putPermits } = rig.stores.guard;
+    let puts = 0;
+    // The first takes the permit; all tries of the step that gives it back are overtaken.
+    rig.stores.guard.putPermits = async (next) => (++puts > 1 && puts <= 19 ? false : putPermits(next));
+    const { runId } = await rig.start();
+    const run = await rig.settle(runId);
+    expect([run.status, puts > 19]).toEqual(['succeeded', true]);
+    expect([...rig.handled.keys()]).toHaveLength(2);
+    expect((await rig.stores.guard.getPermits()).leases).toEqual([]);
+  });
+});

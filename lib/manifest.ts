@@ -176,8 +176,8 @@ export function toolFunction(category: Category): FunctionSpec {
     timeoutSeconds: Math.ceil(Math.min(longestMs, TOOL_TIMEOUT_MS.max) / 1000) + TOOL_MARGIN_SECONDS,
     env: [...EVERY, ...(needs('workspace') ? (['workspace'] as const) : []), ...(needs('memoryTable') ? (['memoryTable'] as const) : [])],
     stores: needs('memoryTable') ? { memory: ['read', 'search', 'write', 'remove'] } : {},
-    // What the network lets through is configured.
-    config: needs('network'),
+    // What the network lets through is configured, and how long memories are kept.
+    config: needs('network') || needs('memoryTable'),
     search: needs('network'),
     sandbox: needs('codeRunner'),
   };

@@ -40,7 +40,7 @@ export class Tables extends Construct {
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: props.retain,
       removalPolicy: props.retain ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-      ...(ttl === undefined ? {} : { timeToLiveAttribute: ttl }),
+      timeToLiveAttribute: ttl,
     });
     for (const index of indexes) table.addGlobalSecondaryIndex(secondaryIndex(index));
     return table;

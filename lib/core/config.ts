@@ -4,6 +4,7 @@ import { constraintsSchema, guardConstraintsSchema } from './guard/constraints.t
 import { tenantSchema } from './ids.ts';
 import { APPROVAL_TTL_MS, CONCURRENCY, HISTORY_EVENTS } from './limits.ts';
 import { searchConfigSchema, securitySchema } from './network-config.ts';
+import { retentionSchema } from './retention.ts';
 
 const modelBase = {
   model: z.string().min(1),
@@ -120,6 +121,8 @@ export const configSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  /** How long data is kept. */
+  retention: retentionSchema,
   /** Skills (design section 7). */
   skills: z
     .strictObject({

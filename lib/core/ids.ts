@@ -42,6 +42,9 @@ export function runIdFrom(bytes: Uint8Array): string {
   return `r-${base32(bytes, 26)}`;
 }
 
+/** Namespace of a run's root frame; its messages are the session's conversation. */
+export const MAIN = 'main';
+
 export const callIdOf = (step: number, index: number): string => `c${step}-${index}`;
 /** The step whose assistant message asked for the call. */
 export const stepOfCall = (callId: string): number => Number(callId.slice(1, callId.indexOf('-')));

@@ -12,6 +12,7 @@ import type { Category, ToolHandler, ToolServices } from '../core/hands/category
 import { outputKeeper } from '../core/hands/keep-output.ts';
 import { type CallDeps, runCall } from '../core/hands/lifecycle.ts';
 import { networkConfigSchema } from '../core/network-config.ts';
+import { retentionConfigSchema } from '../core/retention.ts';
 import { exportedHandler } from '../core/skills/exported-handler.ts';
 import { wantsOf } from '../core/skills/permissions.ts';
 import type { HandlerSkill } from '../core/skills/skill.ts';
@@ -90,7 +91,9 @@ export async function codeServices(): Promise<Pick<ToolServices, 'workspaces' | 
 }
 
 export async function memoryServices(): Promise<Pick<ToolServices, 'memory'>> {
-  return { memory: dynamoMemoryStore(dynamo({ sessions: '', guard: '', memory: environment('memoryTable').memoryTable })) };
+  const { retention } = await loadDeployed(retentionConfigSchema);
+  const tables = dynamo({ sessions: '', guard: '', memory: environment('memoryTable').memoryTable });
+  return { memory: dynamoMemoryStore(tables, retention.memory_namespace_days) };
 }
 
 export async function networkLambdaServices(): Promise<ReturnType<typeof networkServices>> {

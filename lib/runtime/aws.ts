@@ -78,7 +78,7 @@ async function loopDeps(name: CoreFunctionName, engine: Engine, model: LoopDeps[
   const config = await loadDeployedConfig();
   const skills = await loadDeployed(skillCatalogueSchema, SKILLS_FILE);
   return functionDeps(name, {
-    runs: observation().runs(dynamoRunStore(tables)),
+    runs: observation().runs(dynamoRunStore(tables, config.retention.runs_days)),
     guard: observation().guard(dynamoGuardStore(tables)),
     engine,
     clock,

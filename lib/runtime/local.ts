@@ -9,6 +9,7 @@ import { createWorkspaces } from '../adapters/sandbox/workspace.ts';
 import { skillHandlers } from '../adapters/skills/child-handlers.ts';
 import type { LoadedSkills } from '../adapters/skills/load.ts';
 import { treeSkillsOf } from '../adapters/skills/tree-skills.ts';
+import { dropExpired } from '../adapters/stores/drop-expired.ts';
 import { startDynalite } from '../adapters/stores/dynalite.ts';
 import { closeDynamoClient, createDynamoClient, type RequestInfo } from '../adapters/stores/dynamodb/client.ts';
 import { dynamoGuardStore } from '../adapters/stores/dynamodb/guard-store.ts';
@@ -43,6 +44,7 @@ import { allHandlers, categories, configuredCategories } from '../tools/index.ts
 import { announcerOf } from './announcer.ts';
 import { loadCheckerModules } from './checkers.ts';
 import { atField, type Place } from './config.ts';
+import { every } from './every.ts';
 import { functionDeps } from './function-deps.ts';
 import { LOCAL_TENANT, localApiServices } from './local-api.ts';
 import { type LocalModelChoice, refuseUnpriced } from './local-model.ts';
@@ -55,6 +57,7 @@ import { laptopNotes, logNotes, startNotes } from './start-notes.ts';
 
 const NAME = 'handrail';
 const SWEEP_MS = 5_000;
+const DROP_EXPIRED_MS = 60 * 60_000;
 
 export interface LocalOptions {
   /** Database, workspaces and `server.json`; made with mode 0700. */
@@ -126,7 +129,13 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     undo.unshift(async () => closeDynamoClient(client));
     const tables = { client, tables: dynamo.tables, clock, random };
     const workspaces = await createWorkspaces({ root: join(directory, 'workspaces'), random, now: () => clock.now() });
-    const services: LocalServices = { workspaces, memory: dynamoMemoryStore(tables), code: createCodeRunner(), ...localNetwork(options) };
+    await dropExpired(tables);
+    const services: LocalServices = {
+      workspaces,
+      memory: dynamoMemoryStore(tables, config.retention.memory_namespace_days),
+      code: createCodeRunner(),
+      ...localNetwork(options),
+    };
     const skills = loadConfiguredSkills(config, options.configDirectory);
     checkNames(config, skills, options.configDirectory, options.place);
     const tools = createTools(configuredCategories(config), builtIns, config.security, skills.catalogue);
@@ -134,7 +143,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const model = options.model ?? (await localModel(options));
     refuseUnpriced(config, model.id);
     const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {
-      runs: dynamoRunStore(tables),
+      runs: dynamoRunStore(tables, config.retention.runs_days),
       guard: dynamoGuardStore(tables),
       engine: createEngine(options, services, skills, () => deps),
       clock,
@@ -158,7 +167,8 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const sweepDeps = functionDeps('sweep', deps);
     const resume = options.resume ?? true;
     const recovered = resume ? (await recoverAll(sweepDeps)).runs : 0;
-    if (resume) undo.unshift(startSweep(sweepDeps, options.sweepMs ?? SWEEP_MS));
+    if (resume) undo.unshift(every(options.sweepMs ?? SWEEP_MS, () => sweep(sweepDeps), logger, 'sweep failed'));
+    undo.unshift(every(DROP_EXPIRED_MS, () => dropExpired(tables), logger, 'expired items could not be dropped'));
     await claim.publish({ url: server.url, secret, pid: process.pid } satisfies ServerFile);
     return {
       url: server.url,
@@ -261,21 +271,6 @@ async function makeDirectory(directory: string): Promise<void> {
       { cause },
     );
   }
-}
-
-/** Sweeps again and again, never twice at once. The function it returns ends that. */
-function startSweep(deps: LoopDeps, everyMs: number): () => Promise<void> {
-  let stopped = false;
-  let running: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    if (!stopped)
-      running = running.then(() => (stopped ? undefined : sweep(deps))).catch((error) => deps.logger.error('sweep failed', error));
-  }, everyMs);
-  return async () => {
-    stopped = true;
-    clearInterval(timer);
-    await running;
-  };
 }
 
 async function closeAll(undo: readonly (() => Promise<unknown>)[]): Promise<void> {

@@ -127,7 +127,7 @@ describe('the state machine', () => {
 });
 
 describe('tables', () => {
-  it('are on demand, encrypted with our key, restorable and kept', () => {
+  it('are on demand, encrypted with our key, restorable and kept, and drop what has expired', () => {
     const tables = ofType(state, 'AWS::DynamoDB::Table');
     expect(tables.map(([, { Properties }]) => readable(Properties['TableName'])).sort()).toEqual([
       'handrail-guard',
@@ -140,6 +140,7 @@ describe('tables', () => {
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
         SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
         DeletionProtectionEnabled: true,
+        TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
       });
       expect(DeletionPolicy).toBe('Retain');
     }

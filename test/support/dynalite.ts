@@ -72,6 +72,6 @@ export function connectStores(
     runs: dynamoRunStore(deps),
     guard: dynamoGuardStore(deps),
     links: dynamoLinkStore(deps),
-    memory: dynamoMemoryStore(deps),
+    memory: dynamoMemoryStore(deps, 30),
   };
 }

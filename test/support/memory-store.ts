@@ -1,12 +1,12 @@
 import { HandrailError } from '../../lib/core/errors.ts';
 import { MEMORY } from '../../lib/core/limits.ts';
-import type { MemoryEntry, MemoryStore } from '../../lib/core/ports/memory-store.ts';
+import type { MemoryEntry, MemoryScope, MemoryStore } from '../../lib/core/ports/memory-store.ts';
 
 /** A MemoryStore in a Map, with the limits of the real one. */
 export function memoryStore(): MemoryStore {
   const scopes = new Map<string, Map<string, MemoryEntry>>();
-  const entriesOf = (scope: { tenant: string; namespace: string }) => {
-    const id = `${scope.tenant}#${scope.namespace}`;
+  const entriesOf = (scope: MemoryScope) => {
+    const id = [scope.tenant, scope.runId ?? '', scope.namespace].join('#');
     const entries = scopes.get(id) ?? new Map<string, MemoryEntry>();
     scopes.set(id, entries);
     return entries;

@@ -104,5 +104,3 @@ export const frameSchema = z.discriminatedUnion('kind', [
 export type Frame = z.infer<typeof frameSchema>;
 export type AgentFrame = Extract<Frame, { kind: 'agent' }>;
 export type TreeFrame = Extract<Frame, { kind: 'tree' }>;
-
-export const MAIN = 'main';

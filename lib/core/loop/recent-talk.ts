@@ -1,5 +1,6 @@
+import { MAIN } from '../ids.ts';
 import { FENCE_NOTE, fence } from '../outside.ts';
-import { type Frame, MAIN } from './frames.ts';
+import type { Frame } from './frames.ts';
 import { type Step, transcript } from './step.ts';
 import { observationText, type Turn, toTurns } from './transcript.ts';
 

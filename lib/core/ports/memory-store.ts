@@ -6,15 +6,19 @@ export interface MemoryEntry {
   readonly updatedAt: number;
 }
 
-/** What an agent remembers, by tenant and namespace. Sessions of a tenant share it. */
+/** `runId`: a frame of that run remembers it for itself. Such memories expire some time after they were written (`retention`). */
+export interface MemoryScope {
+  readonly tenant: string;
+  readonly namespace: string;
+  readonly runId?: string | undefined;
+}
+
+/** What an agent remembers. Sessions of a tenant share what has no `runId`. */
 export interface MemoryStore {
-  read(scope: { tenant: string; namespace: string }, key: string): Promise<MemoryEntry | undefined>;
-  search(
-    scope: { tenant: string; namespace: string },
-    query: { prefix?: string; text?: string; limit: number; cursor?: string },
-  ): Promise<Page<MemoryEntry>>;
+  read(scope: MemoryScope, key: string): Promise<MemoryEntry | undefined>;
+  search(scope: MemoryScope, query: { prefix?: string; text?: string; limit: number; cursor?: string }): Promise<Page<MemoryEntry>>;
   /** Throws HandrailError RESOURCE_EXHAUSTED beyond the limits of `limits.ts`. */
-  write(scope: { tenant: string; namespace: string }, entry: MemoryEntry): Promise<void>;
-  remove(scope: { tenant: string; namespace: string }, key: string): Promise<boolean>;
+  write(scope: MemoryScope, entry: MemoryEntry): Promise<void>;
+  remove(scope: MemoryScope, key: string): Promise<boolean>;
 }
 export type { SessionKey };

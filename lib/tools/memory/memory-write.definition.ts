@@ -14,7 +14,8 @@ export const memoryWriteDefinition = defineTool({
   name: 'memory_write',
   description:
     'Remembers a text under a key, for later in this session and for later sessions, or forgets it (`value`: null). Remember what will ' +
-    'matter again: preferences, decisions, where things are. No passwords or keys. A value may be 64 KB; larger texts belong in a file.',
+    'matter again: preferences, decisions, where things are. Within a skill or a sub-agent it is remembered for that one task only. No ' +
+    'passwords or keys. A value may be 64 KB; larger texts belong in a file.',
   parameters: parametersOf(memoryWriteArguments),
   category: 'memory',
   timeoutMs: 3_000,

@@ -5,12 +5,13 @@ import { MEMORY } from '../../core/limits.ts';
 import { parseArguments } from '../arguments.ts';
 import { serviceOf } from '../services.ts';
 import { memoryWriteArguments } from './memory-write.definition.ts';
+import { memoryScope } from './scope.ts';
 
 /** Sets or forgets one memory. The store keeps the number of memories within its limit. */
 export const memoryWrite: ToolHandler = async (args, context, services) => {
   const { key, value } = parseArguments(memoryWriteArguments, args);
   const memory = serviceOf(services, 'memory');
-  const scope = { tenant: context.tenant, namespace: context.namespace };
+  const scope = memoryScope(context);
   if (value === undefined)
     throw new HandrailError('INVALID_ARGUMENTS', 'value: give a text, or null to forget the memory', { field: 'value' });
   if (value === null) return { json: { key, forgotten: await memory.remove(scope, key) } };

@@ -113,7 +113,7 @@ describe('items in DynamoDB', () => {
 
   it('of memory are counted, and a count that a crash left too high is made right', async () => {
     const scope = { tenant: newTenant(), namespace: 'main' };
-    const memory = dynamoMemoryStore(stores.deps, { entries: 3, valueBytes: 100 });
+    const memory = dynamoMemoryStore(stores.deps, 30, { entries: 3, valueBytes: 100 });
     const write = (key: string): Promise<void> => memory.write(scope, { key, value: 'x', updatedAt: 1 });
     for (const key of ['a', 'b', 'c']) await write(key);
     await expect(write('d')).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });

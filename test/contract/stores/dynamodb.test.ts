@@ -41,7 +41,7 @@ describe.each([
   it('ask of the tables what is listed, from which the rights of functions follow', async () => {
     await operations.of('ages', { oldestPendingMs }).oldestPendingMs(stores.deps, { getSuspension: async () => undefined });
     // A full memory is counted.
-    const full = operations.of('memory', dynamoMemoryStore(stores.deps, { valueBytes: 100, entries: 1 }));
+    const full = operations.of('memory', dynamoMemoryStore(stores.deps, 30, { valueBytes: 100, entries: 1 }));
     const add = (key: string) => full.write({ tenant: 'full', namespace: 'main' }, { key, value: 'v', updatedAt: 1 });
     await add('first');
     await expect(add('second')).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { HandrailError } from '../../../core/errors.ts';
 import { type RunKey, runIdSchema, suspensionIdSchema, tenantSchema } from '../../../core/ids.ts';
+import type { MemoryScope } from '../../../core/ports/memory-store.ts';
 import type { SessionKey } from '../../../core/ports/run-store.ts';
 
 /** Primary key of an item in any of the tables. A type, so that the SDK takes it for a record. */
@@ -26,7 +27,8 @@ export const keptPolicyItemKey = (tenant: string, version: number): ItemKey => (
 });
 export const KEPT = 'V#';
 export const keptPolicySkSchema = z.string().regex(/^V#\d{9}$/);
-export const memoryPk = (scope: { tenant: string; namespace: string }): string => `T#${scope.tenant}#N#${scope.namespace}`;
+export const memoryPk = ({ tenant, namespace, runId }: MemoryScope): string =>
+  runId === undefined ? `T#${tenant}#N#${namespace}` : `T#${tenant}#R#${runId}#N#${namespace}`;
 
 /** Orders a tenant's list by creation: `<createdAt, 15 digits>#<id>`. */
 export const listKey = (createdAt: number, id: string): string => `${String(Math.floor(createdAt)).padStart(15, '0')}#${id}`;

@@ -3,14 +3,16 @@ import * as z from 'zod';
 import { HandrailError } from '../../../core/errors.ts';
 import { utf8Bytes } from '../../../core/json.ts';
 import { MEMORY } from '../../../core/limits.ts';
-import type { MemoryEntry, MemoryStore } from '../../../core/ports/memory-store.ts';
+import type { MemoryEntry, MemoryScope, MemoryStore } from '../../../core/ports/memory-store.ts';
+import { ttlAfter } from '../../../core/retention.ts';
 import { fromItem, type Item, toItem } from './codec.ts';
 import { makeCursor, readCursor } from './cursor.ts';
 import { placeholders } from './expression.ts';
 import { type ItemKey, memoryPk } from './keys.ts';
 import { conditionalPut, conditionalUpdate, type DynamoDeps, getItem, isConditionFailure } from './requests.ts';
 
-type Scope = { tenant: string; namespace: string };
+/** Epoch seconds after which DynamoDB may drop what is written. */
+type Expiry = { readonly ttl?: number };
 type MemoryLimits = { readonly valueBytes: number; readonly entries: number };
 
 /** Sort key of an entry; a sort key takes 1,024 bytes (service limit). */
@@ -25,26 +27,28 @@ const entrySchema = z.object({ v: z.literal(1), sk: z.string(), value: z.string(
 const NO_TEXT: ReadonlySet<string> = new Set();
 
 /** The memory table: entries by tenant, namespace and key (design section 4). */
-export function dynamoMemoryStore(deps: DynamoDeps, limits: MemoryLimits = MEMORY): MemoryStore {
+/** `namespaceDays`: how long what belongs to a frame of one run is kept after it was written. */
+export function dynamoMemoryStore(deps: DynamoDeps, namespaceDays: number, limits: MemoryLimits = MEMORY): MemoryStore {
   return {
     async read(scope, key) {
       const item = await getItem(deps, deps.tables.memory, entryKey(scope, key));
       return item && fromEntryItem(item);
     },
     search: (scope, query) => search(deps, scope, query),
-    write: (scope, entry) => write(deps, limits, scope, entry),
+    write: (scope, entry) =>
+      write(deps, limits, scope, entry, scope.runId === undefined ? {} : { ttl: ttlAfter(deps.clock.now(), namespaceDays) }),
     remove: (scope, key) => remove(deps, scope, key),
   };
 }
 
 /** Overwrites in one request. A new entry first takes a place in the scope's count. */
-async function write(deps: DynamoDeps, limits: MemoryLimits, scope: Scope, entry: MemoryEntry): Promise<void> {
+async function write(deps: DynamoDeps, limits: MemoryLimits, scope: MemoryScope, entry: MemoryEntry, expiry: Expiry): Promise<void> {
   if (utf8Bytes(entry.value) > limits.valueBytes)
     throw new HandrailError('RESOURCE_EXHAUSTED', `the value is over ${limits.valueBytes} bytes`);
   const key = entryKey(scope, entry.key);
-  const item = { ...key, v: 1, ...toItem({ value: entry.value, updatedAt: entry.updatedAt }, NO_TEXT) };
+  const item = { ...key, v: 1, ...toItem({ value: entry.value, updatedAt: entry.updatedAt }, NO_TEXT), ...expiry };
   if (await putEntry(deps, item, 'attribute_exists')) return;
-  if (!(await takePlace(deps, limits.entries, scope)))
+  if (!(await takePlace(deps, limits.entries, scope, expiry)))
     throw new HandrailError('RESOURCE_EXHAUSTED', `this memory holds ${limits.entries} entries, which is the most; remove some first`);
   if (await putEntry(deps, item, 'attribute_not_exists')) return;
   // Another call wrote the same key meanwhile: the place is not needed, the later value stands.
@@ -58,8 +62,8 @@ async function putEntry(deps: DynamoDeps, item: Item & ItemKey, condition: 'attr
 }
 
 /** Counts one more, unless the scope is full. A count that a crash left too high is made right before it refuses anyone. */
-async function takePlace(deps: DynamoDeps, most: number, scope: Scope): Promise<boolean> {
-  if (await countUp(deps, most, scope)) return true;
+async function takePlace(deps: DynamoDeps, most: number, scope: MemoryScope, expiry: Expiry): Promise<boolean> {
+  if (await countUp(deps, most, scope, expiry)) return true;
   const entries = await countEntries(deps, scope);
   if (entries >= most) return false;
   const at = placeholders();
@@ -71,18 +75,19 @@ async function takePlace(deps: DynamoDeps, most: number, scope: Scope): Promise<
       ...at.attributes(),
     }),
   );
-  return countUp(deps, most, scope);
+  return countUp(deps, most, scope, expiry);
 }
 
-async function countUp(deps: DynamoDeps, most: number, scope: Scope): Promise<boolean> {
+async function countUp(deps: DynamoDeps, most: number, scope: MemoryScope, { ttl }: Expiry): Promise<boolean> {
   const at = placeholders();
   const entries = at.name('entries');
-  const update = `ADD ${entries} ${at.value(1)}`;
+  const until = ttl === undefined ? '' : `SET ${at.name('ttl')}=${at.value(ttl)} `;
+  const update = `${until}ADD ${entries} ${at.value(1)}`;
   const condition = `attribute_not_exists(${entries}) OR ${entries}<${at.value(most)}`;
   return (await conditionalUpdate(deps, deps.tables.memory, countKey(scope), { at, update, condition, answer: 'NONE' })).done;
 }
 
-async function addToCount(deps: DynamoDeps, scope: Scope, change: number): Promise<void> {
+async function addToCount(deps: DynamoDeps, scope: MemoryScope, change: number): Promise<void> {
   const at = placeholders();
   await deps.client.send(
     new UpdateCommand({
@@ -94,7 +99,7 @@ async function addToCount(deps: DynamoDeps, scope: Scope, change: number): Promi
   );
 }
 
-async function countEntries(deps: DynamoDeps, scope: Scope): Promise<number> {
+async function countEntries(deps: DynamoDeps, scope: MemoryScope): Promise<number> {
   let count = 0;
   let from: Item | undefined;
   do {
@@ -105,7 +110,7 @@ async function countEntries(deps: DynamoDeps, scope: Scope): Promise<number> {
   return count;
 }
 
-async function remove(deps: DynamoDeps, scope: Scope, key: string): Promise<boolean> {
+async function remove(deps: DynamoDeps, scope: MemoryScope, key: string): Promise<boolean> {
   const at = placeholders();
   try {
     await deps.client.send(
@@ -125,7 +130,11 @@ async function remove(deps: DynamoDeps, scope: Scope, key: string): Promise<bool
 }
 
 /** Entries in order of their keys. A search by text that finds little gives a short page and a cursor. */
-async function search(deps: DynamoDeps, scope: Scope, query: Parameters<MemoryStore['search']>[1]): ReturnType<MemoryStore['search']> {
+async function search(
+  deps: DynamoDeps,
+  scope: MemoryScope,
+  query: Parameters<MemoryStore['search']>[1],
+): ReturnType<MemoryStore['search']> {
   const owner = `memory ${memoryPk(scope)}`;
   const start = query.cursor === undefined ? undefined : readCursor(owner, query.cursor, z.string().min(1));
   const prefix = ENTRY + (query.prefix ?? '');
@@ -153,7 +162,7 @@ async function search(deps: DynamoDeps, scope: Scope, query: Parameters<MemorySt
 
 async function queryEntries(
   deps: DynamoDeps,
-  scope: Scope,
+  scope: MemoryScope,
   prefix: string,
   options: { from: Item | undefined; limit?: number; count?: boolean },
 ) {
@@ -171,12 +180,12 @@ async function queryEntries(
   );
 }
 
-function entryKey(scope: Scope, key: string): ItemKey {
+function entryKey(scope: MemoryScope, key: string): ItemKey {
   if (utf8Bytes(key) > KEY_BYTES) throw new HandrailError('INVALID_ARGUMENTS', `a key takes at most ${KEY_BYTES} bytes`, { field: 'key' });
   return { pk: memoryPk(scope), sk: ENTRY + key };
 }
 
-const countKey = (scope: Scope): ItemKey => ({ pk: memoryPk(scope), sk: COUNT });
+const countKey = (scope: MemoryScope): ItemKey => ({ pk: memoryPk(scope), sk: COUNT });
 
 function fromEntryItem(item: Item): MemoryEntry {
   const { sk, value, updatedAt } = fromItem(entrySchema, item, NO_TEXT);

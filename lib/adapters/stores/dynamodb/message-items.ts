@@ -71,8 +71,8 @@ export interface ChainWalk {
   take(item: Item): void;
 }
 
-/** Items that are not of the expected commit belong to commits that lost, and are passed over. INTERNAL when a commit has a gap. */
-export function walkChain(head: string): ChainWalk {
+/** Items that are not of the expected commit belong to commits that lost, and are passed over. A gap in a commit is INTERNAL, or the end where messages `expire`. */
+export function walkChain(head: string, expires = false): ChainWalk {
   const found: PlacedMessage[] = [];
   let expected: string | undefined = head;
   let lastIndex: number | undefined;
@@ -88,7 +88,11 @@ export function walkChain(head: string): ChainWalk {
         parts.unshift(stored.body);
         return;
       }
-      if ((stored.parts ?? 1) !== parts.length + 1 || (lastIndex !== undefined && index !== lastIndex - 1)) throw brokenChain(expected);
+      if ((stored.parts ?? 1) !== parts.length + 1 || (lastIndex !== undefined && index !== lastIndex - 1)) {
+        if (!expires) throw brokenChain(expected);
+        expected = undefined;
+        return;
+      }
       const { runSeq, step } = parseMessagePrefix(expected);
       found.push({ runSeq, step, index, message: parseText(messageSchema, item, stored.body + parts.join('')) });
       parts = [];

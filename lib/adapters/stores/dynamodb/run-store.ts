@@ -9,6 +9,7 @@ import { placeEvents } from '../../../core/loop/event-size.ts';
 import { PROGRESS_KEYS, type Run } from '../../../core/loop/run.ts';
 import type { Session } from '../../../core/loop/session.ts';
 import type { CommitCondition, CommitOutcome, RunStore, StepInputs } from '../../../core/ports/run-store.ts';
+import { ttlAfter } from '../../../core/retention.ts';
 import { itemBytes } from './codec.ts';
 import { deferDue, readDue } from './due.ts';
 import { erasePartition } from './erase.ts';
@@ -32,32 +33,41 @@ import {
 import { fromEventItem, fromRiding, fromRunItem, fromSessionItem, toEventItem, toProgress, toRunItem, toSessionItem } from './run-items.ts';
 import { listCommits, readTranscript } from './transcript.ts';
 
+/** Epoch seconds after which DynamoDB may drop what is written. Whatever a run writes again is kept as long again. */
+type Expiry = { readonly ttl?: number };
+
 /** A session's shared state is in one item of at most 400 KB (service limit), which also holds the rest of it. */
 const SESSION_ITEM_BYTES = 390_000;
 
 /** The sessions table (design sections 3.2 and 4). Also reads the guard table: what a step starts from, and what sweep looks at. */
-export function dynamoRunStore(deps: DynamoDeps): RunStore {
+/** `keepDays`: how long what is written is kept; absent = until it is deleted. A session's own item stays: it holds no text. */
+export function dynamoRunStore(deps: DynamoDeps, keepDays?: number): RunStore {
   const table = deps.tables.sessions;
+  const expiry = (): Expiry => (keepDays === undefined ? {} : { ttl: ttlAfter(deps.clock.now(), keepDays) });
   return {
     loadStep: (key, suspensionId) => loadStep(deps, key, suspensionId),
     getRun: (key) => getRun(deps, key),
-    createRun: (run) => createRun(deps, run),
+    createRun: (run) => createRun(deps, run, expiry()),
     deleteStarting: (key) => deleteStarting(deps, key),
-    markRunning: (run) => markRunning(deps, run),
+    markRunning: (run) => markRunning(deps, run, expiry()),
     async getSession(key) {
       const item = await getItem(deps, table, sessionItemKey(key));
       return item && fromSessionItem(item);
     },
     swapSession: (session, expected) => swapSession(deps, session, expected),
     write: async (key, sessionId, messages, events) =>
-      batchPut(deps, table, [
-        ...messages.flatMap((write) => toMessageItems({ tenant: key.tenant, sessionId }, write)),
-        ...events.map((event) => toEventItem(key, event)),
-      ]),
-    commit: (run, condition) => commit(deps, run, condition),
+      batchPut(
+        deps,
+        table,
+        [
+          ...messages.flatMap((write) => toMessageItems({ tenant: key.tenant, sessionId }, write)),
+          ...events.map((event) => toEventItem(key, event)),
+        ].map((item) => ({ ...item, ...expiry() })),
+      ),
+    commit: (run, condition) => commit(deps, run, condition, expiry()),
     requestCancel: (key, at, by) => requestCancel(deps, key, at, by),
     postponeRun: (key, step, dueAt) => postponeRun(deps, key, step, dueAt),
-    readTranscript: (key, head, atLeast, through) => readTranscript(deps, key, head, atLeast, through),
+    readTranscript: (key, head, atLeast, through) => readTranscript(deps, key, head, atLeast, through, keepDays !== undefined),
     listCommits: (key, runSeq) => listCommits(deps, key, runSeq),
     eraseRun: (key) => erasePartition(deps, table, runItemKey(key)),
     eraseSession: (key) => erasePartition(deps, table, sessionItemKey(key)),
@@ -89,9 +99,15 @@ async function getRun(deps: DynamoDeps, key: RunKey): Promise<Run | undefined> {
   return item && fromRunItem(item);
 }
 
-async function createRun(deps: DynamoDeps, run: Run): Promise<{ created: boolean; run: Run }> {
+async function createRun(deps: DynamoDeps, run: Run, expiry: Expiry): Promise<{ created: boolean; run: Run }> {
   const at = placeholders();
-  const { done, item } = await conditionalPut(deps, deps.tables.sessions, fitting(run), at, `attribute_not_exists(${at.name('pk')})`);
+  const { done, item } = await conditionalPut(
+    deps,
+    deps.tables.sessions,
+    { ...fitting(run), ...expiry },
+    at,
+    `attribute_not_exists(${at.name('pk')})`,
+  );
   if (!item) throw new HandrailError('CONFLICT', `run ${run.runId} was withdrawn while it was created; try again`);
   return { created: done, run: fromRunItem(item) };
 }
@@ -108,10 +124,10 @@ async function deleteStarting(deps: DynamoDeps, key: RunKey): Promise<void> {
   }
 }
 
-async function markRunning(deps: DynamoDeps, run: Run): Promise<boolean> {
+async function markRunning(deps: DynamoDeps, run: Run, expiry: Expiry): Promise<boolean> {
   fitting(run);
   const at = placeholders();
-  const update = setOrRemove(at, PROGRESS_KEYS, toProgress(run));
+  const update = setOrRemove(at, [...PROGRESS_KEYS, 'ttl'], { ...toProgress(run), ...expiry });
   const condition = `${at.name('status')}=${at.value('starting')}`;
   return (await conditionalUpdate(deps, deps.tables.sessions, runItemKey(run), { at, update, condition, answer: 'NONE' })).done;
 }
@@ -130,10 +146,10 @@ async function swapSession(deps: DynamoDeps, session: Session, expected: string 
   return stands.activeRun === session.activeRun && stands.runSeq === session.runSeq && session.activeRun !== undefined;
 }
 
-async function commit(deps: DynamoDeps, run: Run, expected: CommitCondition): Promise<CommitOutcome> {
+async function commit(deps: DynamoDeps, run: Run, expected: CommitCondition, expiry: Expiry): Promise<CommitOutcome> {
   fitting(run);
   const at = placeholders();
-  const update = setOrRemove(at, PROGRESS_KEYS, toProgress(run));
+  const update = setOrRemove(at, [...PROGRESS_KEYS, 'ttl'], { ...toProgress(run), ...expiry });
   const condition = [
     `${at.name('step')}=${at.value(expected.step)}`,
     `${at.name('status')} IN (${at.value('running')},${at.value('waiting')})`,

@@ -21,7 +21,7 @@ export interface TableDescription {
   readonly range: AttributeDescription;
   readonly indexes: readonly IndexDescription[];
   /** Epoch seconds after which DynamoDB may drop the item; it only cleans, nothing compares it. */
-  readonly ttl: string | undefined;
+  readonly ttl: string;
 }
 
 export const TABLE_IDS = ['sessions', 'guard', 'memory'] as const;
@@ -58,5 +58,5 @@ export const TABLES: Readonly<Record<TableId, TableDescription>> = {
     ],
     ttl: 'ttl',
   },
-  memory: { hash: pk, range: sk, indexes: [], ttl: undefined },
+  memory: { hash: pk, range: sk, indexes: [], ttl: 'ttl' },
 };

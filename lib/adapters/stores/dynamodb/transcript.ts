@@ -17,6 +17,7 @@ type Through = { readonly runSeq: number; readonly step: number };
 /**
  * Messages of the frame whose newest commit is `head`, oldest first: see `RunStore.readTranscript`. One Query backwards
  * per page; a page is about as long as what is still wanted, so a long history costs no more than a short one.
+ * `expires`: messages go when their time is over, so the chain may end before its beginning.
  */
 export async function readTranscript(
   deps: DynamoDeps,
@@ -24,9 +25,10 @@ export async function readTranscript(
   head: string | undefined,
   atLeast: number,
   through: Through | undefined,
+  expires = false,
 ): Promise<PlacedMessage[]> {
   if (head === undefined || (atLeast <= 0 && !through)) return [];
-  const walk = walkChain(head);
+  const walk = walkChain(head, expires);
   let from: Record<string, unknown> | undefined;
   do {
     const page = await queryPage(deps, key, head, pageSize(atLeast - walk.found.length), from);
@@ -37,8 +39,14 @@ export async function readTranscript(
     from = page.next;
   } while (from);
   const missing = walk.expected();
-  if (missing !== undefined) throw brokenChain(missing);
-  return walk.found.toReversed();
+  if (missing !== undefined && !expires) throw brokenChain(missing);
+  return fromFirstWhole(walk.found.toReversed());
+}
+
+/** Where the beginning has expired, results may be left whose calls have not. */
+function fromFirstWhole(messages: PlacedMessage[]): PlacedMessage[] {
+  const start = messages.findIndex(({ message }) => !('callId' in message));
+  return start === -1 ? [] : messages.slice(start);
 }
 
 const pageSize = (wanted: number): number => Math.max(wanted, PAGE_ITEMS) + SPARE_ITEMS;

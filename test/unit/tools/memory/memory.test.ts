@@ -50,6 +50,15 @@ test('tenants and namespaces do not see each other, whatever the arguments say',
   });
 });
 
+test('a skill or a sub-agent has a memory of its own in each run', async () => {
+  const { read, write } = given();
+  const frame = { namespace: 'skill_runtime.note_c1-0', runId: 'r-00000000000000000000000001' };
+  await write({ key: 'k', value: 'own' }, frame);
+  expect(await read({ key: 'k' }, frame)).toEqual({ json: { entries: [entry('k', 'own')] } });
+  expect(await read({ key: 'k' }, { ...frame, runId: 'r-00000000000000000000000002' })).toEqual({ json: { entries: [] } });
+  expect(await read({ key: 'k' })).toEqual({ json: { entries: [] } });
+});
+
 test('a value may be as long as the limit in bytes, and no longer', async () => {
   const { write } = given();
   expect(await write({ key: 'k', value: 'é'.repeat(MEMORY.valueBytes / 2) })).toMatchObject({ json: { bytes: MEMORY.valueBytes } });

@@ -96,6 +96,8 @@ export class LoopRig {
   /** As a deployment's `logText`. */
   logText = false;
   readonly #handlers: ReadonlyMap<string, ToolHandler>;
+  /** Of its tools, by name. */
+  readonly handlers: ReadonlyMap<string, ToolHandler>;
   readonly #onUse: OnUse | undefined;
   #tokens = 0;
 
@@ -116,7 +118,7 @@ export class LoopRig {
         defineTool({ description: 'A tool.', parameters: { type: 'object', additionalProperties: true }, category: 'file', ...definition }),
       ),
     };
-    this.#handlers = new Map([
+    this.handlers = new Map([
       ...tools.map((tool): [string, ToolHandler] => [tool.definition.name, this.#handler(tool)]),
       ...(options.skillHandlers ?? []),
     ]);
@@ -243,7 +245,7 @@ export class LoopRig {
       this.states.push('Invoke');
       try {
         const result: CallResult = await runCall(call, {
-          handlers: this.#handlers,
+          handlers: this.handlers,
           services: {},
           clock: this.clock,
           logger: this.deps.logger,

@@ -57,7 +57,11 @@ async function closedRuns(settle: (of: LoopRig, runId: string) => Promise<unknow
     // Somebody else writes the permits meanwhile.
     let refused = false;
     const { guard } = one.deps;
-    const putPermits: typeof guard.putPermits = async (next) => (refused ? guard.putPermits(next) : !(refused = true));
+    const putPermits: typeof guard.putPermits = async (next) => {
+      if (refused) return guard.putPermits(next);
+      refused = true;
+      return false;
+    };
     Object.assign(one.deps, { guard: { ...guard, putPermits } });
     await settle(one, runId);
     expect(await one.get(runId)).toMatchObject({ outcome: 'error' });

@@ -95,7 +95,6 @@ export class LoopRig {
   faults: Faults = NO_FAULTS;
   /** As a deployment's `logText`. */
   logText = false;
-  readonly #handlers: ReadonlyMap<string, ToolHandler>;
   /** Of its tools, by name. */
   readonly handlers: ReadonlyMap<string, ToolHandler>;
   readonly #onUse: OnUse | undefined;

@@ -211,13 +211,30 @@ describe('replays about approval and resume', () => {
     await server.api.ended(runId);
   });
 
-  it('R23: arguments that a person changed to nonsense do not run', async () => {
+  it('R23: arguments that a person changed to nonsense are refused, use up no approval and do not run', async () => {
     const { runId, prompts } = await server.play([{ calls: [write('a.md')] }, 'done']);
     const [approval] = await server.api.approvals(runId, 1);
-    await decide(approval.approvalId, { decision: 'approve', arguments: { path: 'a.md', content: 'x', mode: 'obliterate' } });
+    const nonsense = { decision: 'approve', arguments: { path: 'a.md', content: 'x', mode: 'obliterate' } };
+    expect(await decide(approval.approvalId, nonsense)).toMatchObject({ status: 400, body: { code: 'INVALID_ARGUMENTS' } });
+    expect(await pendingOf(runId)).toHaveLength(1);
+    await decide(approval.approvalId, { decision: 'reject' });
     await server.api.ended(runId);
-    expect(resultsIn(prompts[1])[0]?.text).toContain('INVALID_ARGUMENTS');
+    expect(resultsIn(prompts[1])[0]?.text).toContain('APPROVAL_REJECTED');
     expect(await startedOf(runId)).toEqual([]);
+  });
+
+  it('R23: changed arguments that the tool of a later deployment would refuse do not run', async () => {
+    const rig = gatedRig([{ calls: [['look', { at: 1 }]] }, 'done']);
+    const { runId } = await rig.run();
+    const [approvalId = ''] = await rig.pending(runId);
+    await rig.decide([{ approvalId, decision: 'approve', arguments: { at: 2 } }]);
+    const { registry } = rig.deps;
+    const look = registry.get('look') ?? expect.fail('no tool');
+    registry.unregister('look');
+    registry.register({ ...look, parameters: { type: 'object', properties: { at: { type: 'string', pattern: '^a' } } } });
+    await rig.settle(runId);
+    expect(rig.handled.size).toBe(0);
+    expect(resultsIn(rig.prompts.at(-1))[0]?.text).toContain('INVALID_ARGUMENTS');
   });
 
   it('R23: what was approved is held against the policy of the moment before it runs', async () => {

@@ -38,6 +38,7 @@ export function rightsOf(stack: Stack, deployment: Deployment, spec: FunctionSpe
     ...(spec.model ? modelRights(stack, deployment) : []),
     ...(spec.search ? searchRights(stack, deployment) : []),
     ...(spec.notices ? noticeRights(stack, deployment) : []),
+    ...(writesEvents(spec) ? eventRights(stack, deployment) : []),
   ];
 }
 
@@ -148,6 +149,14 @@ function noticeRights(stack: Stack, { settings }: Deployment): Right[] {
   if (secrets.length > 0)
     rights.push(allow({ sid: 'WebhookSecrets', actions: ['secretsmanager:GetSecretValue'], resources: [...new Set(secrets)] }));
   return rights;
+}
+
+/** Whoever writes events of runs also sends them to the bus, where one is configured. */
+const writesEvents = ({ stores: { runs = [] } }: FunctionSpec): boolean => runs.some((method) => method === 'commit' || method === 'write');
+
+function eventRights(stack: Stack, deployment: Deployment): Right[] {
+  const { bus } = deployment.settings.config.events;
+  return bus === undefined ? [] : [allow({ sid: 'EventBus', actions: ['events:PutEvents'], resources: [busArn(stack, bus)] })];
 }
 
 function busArn(stack: Stack, bus: string): string {

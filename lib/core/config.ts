@@ -22,6 +22,11 @@ export const modelConfigSchema = z.discriminatedUnion('provider', [
 ]);
 export type ModelConfig = z.infer<typeof modelConfigSchema>;
 
+/** Name or ARN. */
+const busSchema = z
+  .string()
+  .regex(/^(?:arn:[a-z-]+:events:[a-z0-9-]+:\d{12}:event-bus\/)?[A-Za-z0-9._/-]{1,256}$/, 'not the name or ARN of an event bus');
+
 export const agentConfigSchema = z.strictObject({
   /** A key of `models`. */
   model: z.string().default('default'),
@@ -114,11 +119,15 @@ export const configSchema = z.strictObject({
         .string()
         .regex(/^arn:[a-z-]+:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}$/, 'not the ARN of a standard topic')
         .optional(),
-      /** Name or ARN. */
-      event_bus: z
-        .string()
-        .regex(/^(?:arn:[a-z-]+:events:[a-z0-9-]+:\d{12}:event-bus\/)?[A-Za-z0-9._/-]{1,256}$/, 'not the name or ARN of an event bus')
-        .optional(),
+      event_bus: busSchema.optional(),
+    })
+    .prefault({}),
+  /** Where systems listen to what runs do (docs/operations.md); none: they ask the API. */
+  events: z
+    .strictObject({
+      bus: busSchema.optional(),
+      /** With previews of arguments, results and answers. */
+      text: z.boolean().default(false),
     })
     .prefault({}),
   /** How long data is kept. */

@@ -7,6 +7,7 @@ import { createDynamoClient } from '../adapters/stores/dynamodb/client.ts';
 import type { DynamoDeps } from '../adapters/stores/dynamodb/requests.ts';
 import { CONFIG_FILE, type EnvKey } from '../manifest.ts';
 import { readEnvironment } from './env.ts';
+import { spansTo } from './spans.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 
 /** A Lambda's handler as Node's runtime calls it. */
@@ -26,6 +27,8 @@ export const environment = <Key extends EnvKey>(...keys: Key[]) => readEnvironme
 export const region = (): string => process.env['AWS_REGION'] ?? 'us-east-1';
 /** X-Ray's header of this invocation, as Lambda's runtime gives it: `Root=…;Parent=…;Sampled=…`. */
 export const traceHeader = (): string | undefined => process.env['_X_AMZN_TRACE_ID'];
+/** Pieces of this invocation's work, on its trace. */
+export const span = spansTo({ trace: traceHeader, daemon: () => process.env['AWS_XRAY_DAEMON_ADDRESS'], now: clock.now });
 /** Emulators say where they are by the variables that the SDK reads itself. */
 export const dynamo = (tables: DynamoDeps['tables']): DynamoDeps => ({
   client: createDynamoClient({ region: region() }),

@@ -8,6 +8,7 @@ import { workspaceSessionFiles } from '../adapters/session-files/workspace.ts';
 import { inProcessHandler } from '../adapters/skills/in-process.ts';
 import { dynamoMemoryStore } from '../adapters/stores/dynamodb/memory-store.ts';
 import { HandrailError } from '../core/errors.ts';
+import { callSchema } from '../core/hands/call.ts';
 import type { Category, ToolHandler, ToolServices } from '../core/hands/category.ts';
 import { outputKeeper } from '../core/hands/keep-output.ts';
 import { type CallDeps, runCall } from '../core/hands/lifecycle.ts';
@@ -17,7 +18,7 @@ import { exportedHandler } from '../core/skills/exported-handler.ts';
 import { wantsOf } from '../core/skills/permissions.ts';
 import type { HandlerSkill } from '../core/skills/skill.ts';
 import { ENV, NO_WORKSPACE } from '../manifest.ts';
-import { dynamo, environment, type LambdaHandler, lazily, loadDeployed, secretReader } from './aws-environment.ts';
+import { dynamo, environment, type LambdaHandler, lazily, loadDeployed, secretReader, span } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { networkServices } from './network.ts';
 import { skillMeans } from './skill-means.ts';
@@ -34,7 +35,7 @@ export function toolLambda<Needs extends Partial<ToolServices>>(
   );
   const made = lazily(services);
   return observed(async (event) =>
-    runCall(event, {
+    tracedCall(event, {
       handlers: byName,
       services: await made(),
       ...keeper(await made(), category),
@@ -44,6 +45,16 @@ export function toolLambda<Needs extends Partial<ToolServices>>(
       startTimer,
     }),
   );
+}
+
+const tracedSchema = callSchema.pick({ tool: true, runId: true, callId: true });
+
+/** A call as a span that names tool, run and call: of the invocation X-Ray knows the function alone. */
+async function tracedCall(event: unknown, deps: CallDeps): Promise<unknown> {
+  const known = tracedSchema.safeParse(event);
+  if (!known.success) return runCall(event, deps);
+  const { tool, runId, callId } = known.data;
+  return span(tool, { run: runId, call: callId }, () => runCall(event, deps));
 }
 
 /** The file function: besides the calls of agents, what the API asks it for on behalf of people. */
@@ -75,7 +86,7 @@ export function skillLambda(tool: HandlerSkill['tool'], module: unknown): Lambda
   });
   return observed(async (event) => {
     const { logger, text: logText } = observation();
-    return runCall(event, { handlers: await made(), services: {}, clock, logger, logText, startTimer });
+    return tracedCall(event, { handlers: await made(), services: {}, clock, logger, logText, startTimer });
   });
 }
 

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import * as z from 'zod';
 import { StepFunctionsEngine } from '../adapters/engine/step-functions.ts';
+import { eventBridgeBus } from '../adapters/event-bus/eventbridge.ts';
 import { createModel } from '../adapters/models/index.ts';
 import type { ModelContext } from '../adapters/models/provider.ts';
 import { lambdaSessionFiles } from '../adapters/session-files/lambda.ts';
@@ -38,6 +40,7 @@ import { appLayer, startRun } from '../core/loop/start.ts';
 import { sweep } from '../core/loop/sweep.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
+import type { RunStore } from '../core/ports/run-store.ts';
 import { noSkills, skillCatalogueSchema } from '../core/skills/skill.ts';
 import type { CoreFunctionName } from '../function-use.ts';
 import { ENV, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
@@ -53,11 +56,14 @@ import {
   loadDeployed,
   region,
   secretReader,
+  span,
   traceHeader,
 } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
 import { costOf } from './cost-of.ts';
+import { eventFields } from './event-fields.ts';
 import { functionDeps } from './function-deps.ts';
+import { publishedRuns } from './published-runs.ts';
 import { logNotes, startNotes } from './start-notes.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
 import { VERSION } from './version.ts';
@@ -78,7 +84,7 @@ async function loopDeps(name: CoreFunctionName, engine: Engine, model: LoopDeps[
   const config = await loadDeployedConfig();
   const skills = await loadDeployed(skillCatalogueSchema, SKILLS_FILE);
   return functionDeps(name, {
-    runs: observation().runs(dynamoRunStore(tables, config.retention.runs_days)),
+    runs: publishing(config, observation().runs(dynamoRunStore(tables, config.retention.runs_days))),
     guard: observation().guard(dynamoGuardStore(tables)),
     engine,
     clock,
@@ -90,6 +96,15 @@ async function loopDeps(name: CoreFunctionName, engine: Engine, model: LoopDeps[
     model,
     functionName: (category, tool) => toolFunctionName(prefix, category, tool),
   });
+}
+
+/** `runs` that tells the configured bus; there is none by default. */
+function publishing({ events }: Config, runs: RunStore): RunStore {
+  if (events.bus === undefined) return runs;
+  // A run waits for the bus, so one retry and no long wait.
+  const client = new EventBridgeClient({ region: region(), maxAttempts: 2 });
+  const { logger } = observation();
+  return publishedRuns(runs, eventBridgeBus({ client, bus: events.bus, logger, fields: (event) => eventFields(event, events.text) }));
 }
 
 const noModel: LoopDeps['model'] = () => Promise.reject(new HandrailError('INTERNAL', 'this function may not call models'));
@@ -140,11 +155,16 @@ function modelsOf(config: Config): (agent: AgentConfig) => Promise<Model> {
   return (agent) => {
     const model = config.models[agent.model];
     if (!model) throw new HandrailError('INTERNAL', `the configuration has no model "${agent.model}"`);
-    const known = made.get(agent.model) ?? createModel(model, context);
+    const known = made.get(agent.model) ?? createModel(model, context).then(traced);
     made.set(agent.model, known);
     known.catch(() => made.delete(agent.model));
     return known;
   };
+}
+
+/** Each call of the LLM is a span of its own: most of a step's time goes there. */
+function traced(model: Model): Model {
+  return { id: model.id, generate: (request) => span('llm', { model: model.id }, () => model.generate(request)) };
 }
 
 /** Step Functions → takes a task token, tells people. */

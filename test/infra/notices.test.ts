@@ -34,6 +34,15 @@ describe('rights to tell people', () => {
     );
   });
 
+  it('are the bus of events alone, for every function that writes events', () => {
+    const rights = rightsIn(synthesize({}, `${MODEL}events: { bus: activity }\n`).agent).filter(
+      ({ action }) => action === 'events:PutEvents',
+    );
+    expect(rights.map(({ role, resource }) => `${role} ${resource}`).sort()).toEqual(
+      ['Api', 'Reason', 'Settle', 'Suspend', 'Sweep'].map((role) => `${role} events:…:event-bus/activity`),
+    );
+  });
+
   it('need no name of an address: both functions are told the API’s own', () => {
     const { agent } = synthesize({}, MODEL);
     const told = ofType(agent, 'AWS::Lambda::Function').filter(([, { Properties }]) =>

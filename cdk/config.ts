@@ -1,13 +1,13 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Node } from 'constructs';
 import * as z from 'zod';
 import type { Config, ModelConfig } from '../lib/core/config.ts';
 import { HandrailError } from '../lib/core/errors.ts';
 import { nearestName } from '../lib/core/hands/nearest-name.ts';
 import { DEFAULT_BEDROCK_MODEL, NO_WORKSPACE, WORKSPACE_MOUNT } from '../lib/manifest.ts';
-import { type ConfigFile, type Place, readConfig } from '../lib/runtime/config.ts';
+import type { Place } from '../lib/runtime/config.ts';
 import { DEMO_DIRECTORY } from '../lib/runtime/local-model.ts';
-import { readIfThere } from '../lib/runtime/named-file.ts';
+import { readStageConfig } from '../lib/runtime/stage-config.ts';
 import { type GivenSettings, SETTING_KEYS, settingsSchema } from './settings-schema.ts';
 import { BASE_STAGE, DEFAULT_STAGE, STAGES } from './stages.ts';
 
@@ -57,7 +57,7 @@ export function readSettings(node: Node, root: string, credentials: Credentials 
     throw new HandrailError('BAD_REQUEST', problems.join('\n'));
   }
   const { config: _config, account: _account, region: _region, ...settings } = parsed.data;
-  const { config, path, place } = readConfigOf(parsed.data.config, stage, root);
+  const { config, path, place } = readStageConfig(root, stage, parsed.data.config);
   const target = parsed.data.target ?? config.target;
   refuseOpenIssuer(config.auth, target, path);
   return {
@@ -139,16 +139,6 @@ function environmentOf({ account, region }: GivenSettings, stage: string, creden
     );
   }
   return { account, region };
-}
-
-function readConfigOf(given: string | undefined, stage: string, root: string): ConfigFile & { readonly path: string } {
-  const ofStage = resolve(root, `handrail.config.${stage}.yaml`);
-  const path =
-    given !== undefined ? resolve(root, given) : readIfThere(ofStage) === undefined ? resolve(root, 'handrail.config.yaml') : ofStage;
-  if (given !== undefined && readIfThere(path) === undefined) {
-    throw new HandrailError('BAD_REQUEST', `context config: there is no configuration file ${path}`);
-  }
-  return { ...readConfig(path, readIfThere), path };
 }
 
 /** API Gateway fetches the keys that tokens are checked with, over https only. An emulator's issuer may be on the same machine. */

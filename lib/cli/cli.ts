@@ -249,6 +249,8 @@ function addServerCommands(cli: Commander, context: CliContext): void {
     .command('doctor')
     .description('what a deployment to AWS needs, and what to do where it is missing; changes nothing')
     .option('--region <region>', 'where to deploy [env: AWS_REGION]')
+    .option('--stage <stage>', 'whose configuration: handrail.config.<stage>.yaml where there is one (default: prod)')
+    .option('--config <file>', 'another configuration file')
     .option('--qualifier <qualifier>', "CDK's, where it is not its default")
     .option(...JSON_OPTION)
     .action(act(context, async () => (await import('./commands/doctor.ts')).doctor));

@@ -124,7 +124,7 @@ export function reasonLambda(checkers: readonly CheckerModule[]): LambdaHandler 
     if (wanted.join() !== checkers.map(({ path }) => path).join())
       throw new HandrailError('INTERNAL', `the bundle has not the checkers that the configuration names: ${wanted.join(', ')}`);
     const made = await loopDeps('reason', noEngine, modelsOf(config), functionPrefix);
-    logNotes(made.logger, startNotes(config, made.registry, made.skills ?? noSkills));
+    logNotes(made.logger, startNotes(made.registry, made.skills ?? noSkills));
     return { ...withTrees(made), customCheckers: customCheckers(checkers) };
   });
   return observed(async (event) => reason(await deps(), event));

@@ -139,7 +139,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalRuntime> {
     const skills = loadConfiguredSkills(config, options.configDirectory);
     checkNames(config, skills, options.configDirectory, options.place);
     const tools = createTools(configuredCategories(config), builtIns, config.security, skills.catalogue);
-    logNotes(logger, [...startNotes(config, tools.registry, skills.catalogue), ...laptopNotes(config)]);
+    logNotes(logger, [...startNotes(tools.registry, skills.catalogue), ...laptopNotes(config)]);
     const model = options.model ?? (await localModel(options));
     refuseUnpriced(config, model.id);
     const deps: LoopDeps & { readonly engine: EmbeddedEngine } = {

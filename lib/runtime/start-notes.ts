@@ -1,5 +1,4 @@
 import type { Config } from '../core/config.ts';
-import { unmatchedRules } from '../core/guard/unmatched.ts';
 import type { Registry } from '../core/hands/registry.ts';
 import type { Json } from '../core/json.ts';
 import { createTools } from '../core/loop/built-in.ts';
@@ -8,15 +7,14 @@ import type { Logger } from '../core/ports/logger.ts';
 import { reportLines, type SkillCatalogue } from '../core/skills/skill.ts';
 import { configuredCategories } from '../tools/index.ts';
 
-/** What an operator should know of a configuration that holds: what it leaves out, and what in it has no effect. */
+/** What an operator should know of a configuration that holds: what it leaves out. */
 export interface StartNote {
   readonly message: string;
   readonly fields: { readonly [key: string]: Json };
 }
 
 /** Told once at start, at deployment and by `handrail doctor`; none of it stops anything. */
-export function startNotes(config: Pick<Config, 'constraints' | 'agents'>, registry: Registry, catalogue: SkillCatalogue): StartNote[] {
-  const tools = registry.getAll();
+export function startNotes(registry: Registry, catalogue: SkillCatalogue): StartNote[] {
   const refused = registry.refused().map(({ name, denied }) => ({
     message: 'a tool is left out: it declares more than "security" allows',
     fields: { tool: name, denied: [...denied] },
@@ -24,21 +22,13 @@ export function startNotes(config: Pick<Config, 'constraints' | 'agents'>, regis
   const rejected = catalogue.reports
     .filter(({ status }) => status === 'rejected')
     .map((report) => ({ message: 'a skill is left out', fields: { problems: reportLines({ ...report, warnings: [] }) } }));
-  const unmatched = (path: string, { guard }: Config['agents'][string]['constraints']): StartNote[] =>
-    unmatchedRules(guard, tools).map((problem) => ({ message: 'a rule has no effect', fields: { problem: `${path}.guard.${problem}` } }));
-  const unknown = Object.entries(config.agents).flatMap(([agent, { tools: listed = [], constraints }]) => [
-    ...unmatched(`agents.${agent}.constraints`, constraints),
-    ...listed
-      .filter((name) => !registry.get(name))
-      .map((name) => ({ message: 'an agent lists a tool that is not here', fields: { agent, tool: name } })),
-  ]);
-  return [...refused, ...rejected, ...unmatched('constraints', config.constraints), ...unknown];
+  return [...refused, ...rejected];
 }
 
 /** The same for a configuration that nothing has been started with. */
 export function notesOf(config: Config, catalogue: SkillCatalogue): StartNote[] {
   const { registry } = createTools(configuredCategories(config), builtIns, config.security, catalogue);
-  return startNotes(config, registry, catalogue);
+  return startNotes(registry, catalogue);
 }
 
 /** On a laptop everybody is one person, who started every run. */

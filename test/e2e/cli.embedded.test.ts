@@ -128,14 +128,13 @@ test('the demo comes to its answer although the plug is pulled in the middle of 
   expect(failed).toMatchObject([{ data: { tool: 'execute_python', error: { code: 'OUTCOME_UNKNOWN' } } }]);
 });
 
-test('serve says at once what the configuration leaves out and what in it has no effect', async () => {
+test('serve says at once what the configuration leaves out', async () => {
   await writeFile(
     join(directory, 'handrail.config.yaml'),
-    'approvals: { self_approve: false }\nsecurity: { filesystem: { read: ["**"] }, execution: { allowedCommands: ["*"] } }\nconstraints: { guard: { tool_policy: { execute_shel: deny } } }\n',
+    'approvals: { self_approve: false }\nsecurity: { filesystem: { read: ["**"] }, execution: { allowedCommands: ["*"] } }\n',
   );
   const { server } = await serve();
   await server.says(/WARN a tool is left out: .*tool=write_file/);
-  await server.says(/WARN a rule has no effect .*execute_shel: .*did you mean "execute_shell"/);
   await server.says(/WARN approvals\.self_approve is false.*approved by nobody/);
 });
 

@@ -82,7 +82,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'a configuration that is not there',
     context: { config: '/nowhere/c.yaml' },
-    says: /^context config: there is no configuration file/,
+    says: /^there is no configuration file/,
   },
   { what: 'a stage that is a number', context: { stage: 5 }, says: /^context stage: is the name of a stage/ },
   { what: 'stages that are a list', context: { stages: [1] }, says: /^context stages: / },

@@ -18,7 +18,7 @@ export interface SandboxAssets {
 }
 
 const NAMES = { shell: 'child-shell', python: 'child-python', javascript: 'child-javascript' } as const satisfies Record<Language, string>;
-const GUARD = 'guard';
+const GUARD = 'interpreter-guard';
 /** Directory of the children in a bundle, beside the function's `index.mjs`. */
 const BUNDLE = 'sandbox';
 

@@ -28,12 +28,14 @@ for (const holder of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Re
     if (/^(lookup|resolve|reverse)/.test(name)) close(holder, name);
   }
 }
-// Node's web client, all of it. Deleted first: to define over a lazy global is to read it, and reading any of these loads
-// the whole client, which took 60 ms and 12 MB of every child's start. just-bash reads `Headers` when it is loaded.
-for (const name of ['fetch', 'Headers', 'Request', 'Response', 'FormData', 'WebSocket', 'EventSource']) {
-  Reflect.deleteProperty(globalThis, name);
-  close(globalThis, name);
+/** Deleted first: to define over a lazy global is to read it, and reading any of these loads the whole web client. */
+export function closeGlobals(names: readonly string[]): void {
+  for (const name of names) {
+    Reflect.deleteProperty(globalThis, name);
+    close(globalThis, name);
+  }
 }
+closeGlobals(['fetch', 'WebSocket', 'EventSource']);
 // `_kill` is what `kill` calls; with either, a child could end its parent.
 for (const name of ['kill', '_kill', '_debugProcess', 'binding', 'dlopen', '_linkedBinding', 'setuid', 'setgid']) close(process, name);
 syncBuiltinESMExports();

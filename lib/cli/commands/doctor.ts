@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import * as z from 'zod';
 import { awsAccount } from '../../adapters/aws-account/aws-account.ts';
-import { loadConfig } from '../../runtime/config.ts';
-import { loadConfiguredSkills } from '../../runtime/skills.ts';
+import { checkNames, loadConfiguredSkills } from '../../runtime/skills.ts';
+import { readStageConfig } from '../../runtime/stage-config.ts';
 import { noteLine, notesOf } from '../../runtime/start-notes.ts';
 import type { Handler } from '../command.ts';
 import { columns, visible } from '../display-text.ts';
-import { type CheckStatus, diagnose } from '../doctor/checks.ts';
+import { type CheckStatus, type Configured, diagnose } from '../doctor/checks.ts';
 import { EXIT } from '../exit-codes.ts';
 import { parseOptions } from '../failure.ts';
 import { printJson } from '../print-json.ts';
@@ -15,23 +14,27 @@ import { printJson } from '../print-json.ts';
 const optionsSchema = z.object({
   json: z.boolean().default(false),
   region: z.string().min(1).optional(),
+  /** As for a deployment, which takes prod where nobody says. */
+  stage: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,15}$/, 'a stage is a-z, 0-9 and -')
+    .default('prod'),
+  config: z.string().min(1).optional(),
   qualifier: z
     .string()
     .regex(/^[a-z0-9]{1,10}$/, 'a qualifier is up to 10 of a-z 0-9')
     .optional(),
 });
 
-const CONFIG_FILE = 'handrail.config.yaml';
 const SIGNS: Readonly<Record<CheckStatus, string>> = { ok: '✓', warn: '!', fail: '✗', skipped: '-' };
 
 /** `handrail doctor`: what a deployment to AWS needs, and what to do where it is missing. Reads, changes nothing. */
 export const doctor: Handler = async ({ context, screen }, _args, raw) => {
-  const { json, region, qualifier } = parseOptions(optionsSchema, raw);
+  const { json, region, qualifier, stage, config: file } = parseOptions(optionsSchema, raw);
   screen.status(() => 'asking AWS');
   const checks = await diagnose({
     nodeVersion: process.versions.node,
-    loadConfig: () => loadConfig(join(context.cwd, CONFIG_FILE), readIfThere),
-    notes: (config) => notesOf(config, loadConfiguredSkills(config, context.cwd).catalogue).map(noteLine),
+    readConfig: () => configurationOf(context.cwd, stage, file),
     account: awsAccount({ region: region ?? (context.env['AWS_REGION'] || context.env['AWS_DEFAULT_REGION'] || undefined) }),
     qualifier,
   });
@@ -50,11 +53,10 @@ export const doctor: Handler = async ({ context, screen }, _args, raw) => {
   return ok ? EXIT.ok : EXIT.failed;
 };
 
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** The stage's configuration, held to all that its deployment holds it to, and what it leaves out. */
+function configurationOf(root: string, stage: string, file: string | undefined): Configured {
+  const { config, path, place } = readStageConfig(root, stage, file);
+  const skills = loadConfiguredSkills(config, dirname(path));
+  checkNames(config, skills, dirname(path), place);
+  return { file: basename(path), config, notes: notesOf(config, skills.catalogue).map(noteLine) };
 }

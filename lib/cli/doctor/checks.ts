@@ -15,13 +15,19 @@ export interface Check {
   readonly fix?: string;
 }
 
+export interface Configured {
+  /** Name of the file. */
+  readonly file: string;
+  readonly config: Config;
+  /** What it leaves out; a line each. */
+  readonly notes: readonly string[];
+}
+
 export interface DoctorInput {
   /** As `process.versions.node`. */
   readonly nodeVersion: string;
   /** Throws a HandrailError that names the line. */
-  loadConfig(): Config;
-  /** What a configuration that holds leaves out, or says to no effect; a line each. */
-  notes(config: Config): readonly string[];
+  readConfig(): Configured;
   readonly account: AwsAccount;
   readonly qualifier?: string | undefined;
 }
@@ -59,19 +65,16 @@ function checkNode(version: string): Check {
   return { name: 'Node', status: ok ? 'ok' : 'fail', detail: `version ${version}`, ...(ok ? {} : { fix }) };
 }
 
-function checkConfig({ loadConfig, notes }: DoctorInput): { config: Config | undefined; check: Check } {
+function checkConfig({ readConfig }: DoctorInput): { config: Config | undefined; check: Check } {
+  const name = 'configuration';
   try {
-    const config = loadConfig();
-    const said = notes(config);
-    const detail = `${Object.keys(config.agents).length} agent(s), checked`;
-    if (said.length === 0) return { config, check: { name: 'configuration', status: 'ok', detail } };
-    const fix = 'where that is not meant, correct handrail.config.yaml or the skill; "handrail tools" lists what is left';
-    return { config, check: { name: 'configuration', status: 'warn', detail: said.join(' | '), fix } };
+    const { file, config, notes } = readConfig();
+    const detail = `${file}: ${Object.keys(config.agents).length} agent(s), checked`;
+    if (notes.length === 0) return { config, check: { name, status: 'ok', detail } };
+    const fix = `where that is not meant, correct ${file} or the skill; "handrail tools" lists what is left`;
+    return { config, check: { name, status: 'warn', detail: notes.join(' | '), fix } };
   } catch (error) {
-    return {
-      config: undefined,
-      check: { name: 'configuration', status: 'fail', detail: messageOf(error), fix: 'correct handrail.config.yaml at that place' },
-    };
+    return { config: undefined, check: { name, status: 'fail', detail: messageOf(error), fix: 'correct the configuration at that place' } };
   }
 }
 

@@ -74,8 +74,7 @@ async function doctorOf(over: Partial<Answers> = {}, config: ConfigInput = {}, i
   const account = awsAccount({ region: 'eu-west-1', endpoint: server.url, credentials });
   const checks = await diagnose({
     nodeVersion: '24.1.0',
-    loadConfig: () => configSchema.parse(config),
-    notes: () => [],
+    readConfig: () => ({ file: 'handrail.config.yaml', config: configSchema.parse(config), notes: [] }),
     account,
     ...input,
   });
@@ -198,19 +197,23 @@ describe('doctor', () => {
   });
 
   it('asks of a broken configuration where it is broken, and goes on with the rest', async () => {
-    const loadConfig = () => {
+    const readConfig = () => {
       throw new HandrailError('BAD_REQUEST', 'handrail.config.yaml:3: agents: unknown key');
     };
-    const { of } = await doctorOf({}, {}, { loadConfig });
+    const { of } = await doctorOf({}, {}, { readConfig });
     expect(of('configuration')).toMatchObject({ status: 'fail', detail: 'handrail.config.yaml:3: agents: unknown key' });
     expect(of('bootstrap')).toMatchObject({ status: 'ok' });
   });
 
-  it('says what the configuration leaves out, or says to no effect, and that does not stop a deployment', async () => {
-    const { of } = await doctorOf({}, {}, { notes: () => ['a rule has no effect: x'] });
+  it('says what the configuration leaves out, and that does not stop a deployment', async () => {
+    const { of } = await doctorOf(
+      {},
+      {},
+      { readConfig: () => ({ file: 'x.yaml', config: configSchema.parse({}), notes: ['a tool is left out: x'] }) },
+    );
     expect(of('configuration')).toMatchObject({
       status: 'warn',
-      detail: 'a rule has no effect: x',
+      detail: 'a tool is left out: x',
       fix: expect.stringContaining('correct'),
     });
   });

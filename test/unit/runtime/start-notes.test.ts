@@ -31,23 +31,20 @@ test('a rejected skill is told of with file, line and reason', () => {
   expect(linesOf({}, catalogue)).toEqual(['a skill is left out: skills/x/SKILL.md:3: description: there is none']);
 });
 
-test('names that no tool has are told of wherever they stand', () => {
-  const config: ConfigInput = {
-    constraints: { guard: { tool_policy: { execute_shel: 'deny' } } },
-    agents: { a: { tools: ['read_fil'], constraints: { guard: { tool_policy: { 'net_*': 'deny' } } } } },
-  };
-  expect(linesOf(config)).toEqual([
-    'a rule has no effect: constraints.guard.tool_policy.execute_shel: no tool here has this name or alias; did you mean "execute_shell"?',
-    'a rule has no effect: agents.a.constraints.guard.tool_policy.net_*: fits the name of no tool that is here',
-    'an agent lists a tool that is not here: a: read_fil',
-  ]);
-});
-
 test('they are structured lines of the log, one each', () => {
   const logged: [string, { [key: string]: Json } | undefined][] = [];
   const logger = { ...silentLogger, warn: (message: string, fields?: { [key: string]: Json }) => logged.push([message, fields]) };
-  logNotes(logger, notesOf(configSchema.parse({ agents: { a: { tools: ['nothing'] } } }), noSkills));
-  expect(logged).toEqual([['an agent lists a tool that is not here', { agent: 'a', tool: 'nothing' }]]);
+  logNotes(
+    logger,
+    notesOf(
+      configSchema.parse({ security: { filesystem: { read: ['**'], write: ['**'] }, network: { allowedDomains: ['*'] } } }),
+      noSkills,
+    ),
+  );
+  expect(logged).toContainEqual([
+    'a tool is left out: it declares more than "security" allows',
+    { tool: 'execute_javascript', denied: [expect.stringContaining('node')] },
+  ]);
 });
 
 test('self_approve: false is told of on a laptop, where it means that nobody can approve', () => {

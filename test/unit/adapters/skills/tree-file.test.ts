@@ -34,7 +34,7 @@ describe('tree.yaml', () => {
       [
         'skills/x/tree.yaml:7: root.children.0.tool: expected the name of a tool: a-z, 0-9 and _, such as read_file',
         'skills/x/tree.yaml:8: root.children.1.key: expected string, received undefined',
-        'skills/x/tree.yaml:8: root.children.1.kye: set nodes have no such field: expected name, key, value; did you mean "key"?',
+        'skills/x/tree.yaml:8: root.children.1.kye: set nodes have no such field: expected name, key, value, session; did you mean "key"?',
       ].join('\n'),
     );
   });

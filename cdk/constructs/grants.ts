@@ -166,21 +166,28 @@ function busArn(stack: Stack, bus: string): string {
 /** `<geography>.<provider>.<model>`: an inference profile, which calls the model in the regions of its geography. */
 const PROFILE = /^(?:global|us|us-gov|eu|apac|au|ca|jp|sa)\.(?=[a-z0-9-]+\.)/;
 
+const PROFILE_ARN = /^arn:[^:]+:bedrock:[^:]*:[^:]*:((?:application-)?inference-profile)\/(.+)$/;
+
 function bedrockRights(stack: Stack, model: Extract<ModelConfig, { provider: 'bedrock' }>): Right[] {
   const actions = ['bedrock:InvokeModel'];
   const region = model.region ?? stack.region;
-  if (model.model.startsWith('arn:')) return [allow({ actions, resources: [model.model] })];
   const foundation = (where: string, name: string) => `arn:${Aws.PARTITION}:bedrock:${where}::foundation-model/${name}`;
-  if (!PROFILE.test(model.model)) return [allow({ actions, resources: [foundation(region, model.model)] })];
-  const profile = `arn:${Aws.PARTITION}:bedrock:${region}:${stack.account}:inference-profile/${model.model}`;
-  const behind = foundation('*', model.model.replace(PROFILE, ''));
-  return [
+  const through = (profile: string, name: string) => [
     allow({ actions, resources: [profile] }),
     allow(
-      { actions, resources: [behind], conditions: { StringEquals: { 'bedrock:InferenceProfileArn': profile } } },
+      { actions, resources: [foundation('*', name)], conditions: { StringEquals: { 'bedrock:InferenceProfileArn': profile } } },
       'An inference profile picks the region of each call; the condition allows it through this profile only',
     ),
   ];
+  const [, kind, name = ''] = PROFILE_ARN.exec(model.model) ?? [];
+  // Which model is behind an application's own profile does not stand in its ARN.
+  if (kind !== undefined) return through(model.model, kind === 'inference-profile' ? name.replace(PROFILE, '') : '*');
+  if (model.model.startsWith('arn:')) return [allow({ actions, resources: [model.model] })];
+  if (!PROFILE.test(model.model)) return [allow({ actions, resources: [foundation(region, model.model)] })];
+  return through(
+    `arn:${Aws.PARTITION}:bedrock:${region}:${stack.account}:inference-profile/${model.model}`,
+    model.model.replace(PROFILE, ''),
+  );
 }
 
 /** Secrets Manager ends the ARN of a secret with six characters that only it knows: hence the question marks. */

@@ -136,6 +136,16 @@ describe('rights for a configuration', () => {
     ]);
   });
 
+  it.each([
+    ['inference-profile/eu.amazon.nova-lite-v1:0', 'amazon.nova-lite-v1:0'],
+    ['application-inference-profile/a1b2c3d4e5f6', '*'],
+  ])('name the models behind %s too, which is asked for by its ARN, through it alone', (profile, behind) => {
+    const arn = `arn:aws:bedrock:eu-west-1:123456789012:${profile}`;
+    const rights = rightsFor(`  default: { provider: bedrock, model: "${arn}" }\n`).filter(({ action }) => action.startsWith('bedrock:'));
+    expect(rights.map(({ resource }) => resource)).toEqual([arn, `bedrock:*::foundation-model/${behind}`]);
+    expect(rights[1]?.condition).toContain(arn);
+  });
+
   it('read the configured secrets, and no other', () => {
     const rights = rightsFor('  default: { provider: anthropic, model: some-model, api_key_secret: prod/anthropic }\n');
     expect(rights.filter(({ action }) => action.startsWith('secretsmanager:')).map(({ resource }) => resource)).toEqual([

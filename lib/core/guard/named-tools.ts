@@ -1,5 +1,6 @@
 import { unknownName } from '../hands/nearest-name.ts';
 import { globMatches } from './checkers/tool-policy.ts';
+import type { GuardConstraints } from './constraints.ts';
 
 /** A tool as rules and lists name it. */
 export interface NamedTool {
@@ -14,6 +15,14 @@ export interface NamedTool {
 export function ruleNameProblem(key: string, tools: readonly NamedTool[]): string | undefined {
   if (/[*?]/.test(key)) return tools.some(({ name }) => globMatches(key, name)) ? undefined : 'fits the name of no tool';
   return knownToolProblem(key, tools);
+}
+
+/** The same for every rule of a live policy: told and not refused, since a rule may well be set before its tool is there. */
+export function unmatchedRules(guard: Pick<GuardConstraints, 'tool_policy'>, tools: readonly NamedTool[]): string[] {
+  return Object.keys(guard.tool_policy ?? {}).flatMap((key) => {
+    const problem = ruleNameProblem(key, tools);
+    return problem === undefined ? [] : [`tool_policy.${key}: ${problem}`];
+  });
 }
 
 /** The same for a name or an alias. */

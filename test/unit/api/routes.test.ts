@@ -392,7 +392,7 @@ describe('the live policy', () => {
   test('is set and warned of where a rule fits no tool, most likely misspelt', async () => {
     const { status, json } = await put({ guard: { tool_policy: { reed_file: 'deny', 'read_*': 'confirm' } } }, { 'if-match': '"0"' });
     expect([status, json.guard.tool_policy.reed_file]).toEqual([200, 'deny']);
-    expect(json.warnings).toEqual(['tool_policy.reed_file: no tool here has this name or alias; did you mean "read_file"?']);
+    expect(json.warnings).toEqual(['tool_policy.reed_file: there is no tool "reed_file"; did you mean "read_file"?']);
     expect((await call('GET', '/policy')).json.warnings).toEqual(json.warnings);
   });
 

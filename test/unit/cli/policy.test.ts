@@ -46,7 +46,7 @@ test('policy set keeps what else the policy says, and says when the configuratio
 test('policy set warns of a rule that fits no tool, on stderr and in the JSON, and sets it', async () => {
   const { code, out, err } = await handrail(['policy', 'set', 'reed_file', 'deny']);
   expect([code, versions().at(-1)?.guard]).toEqual([0, { tool_policy: { reed_file: 'deny' } }]);
-  expect(err).toContain('warning: tool_policy.reed_file: no tool here has this name or alias; did you mean "read_file"?');
+  expect(err).toContain('warning: tool_policy.reed_file: there is no tool "reed_file"; did you mean "read_file"?');
   expect(out).not.toContain('warning');
   const asJson = await handrail(['policy', 'set', 'read_*', 'confirm', '--json']);
   expect(JSON.parse(asJson.out).warnings).toEqual([expect.stringContaining('reed_file')]);

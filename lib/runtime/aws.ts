@@ -20,23 +20,17 @@ import { createApp } from '../api/app.ts';
 import { lambdaHandler } from '../api/lambda.ts';
 import { type AgentConfig, type Config, configSchema } from '../core/config.ts';
 import { HandrailError } from '../core/errors.ts';
-import { decide } from '../core/guard/approvals/decide.ts';
-import { checkLink } from '../core/guard/approvals/link.ts';
 import { suspend } from '../core/guard/approvals/suspend.ts';
-import { changePolicy } from '../core/guard/change-policy.ts';
 import { type CheckerModule, customCheckers } from '../core/guard/custom-checkers.ts';
 import { runIdSchema, tenantSchema } from '../core/ids.ts';
 import { SWEEP } from '../core/limits.ts';
 import { createTools } from '../core/loop/built-in.ts';
 import { builtIns } from '../core/loop/built-ins/index.ts';
-import { cancelRun } from '../core/loop/cancel.ts';
-import { deleteSession } from '../core/loop/delete-session.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
 import { sweepMetrics } from '../core/loop/metrics.ts';
 import { suspendEventSchema } from '../core/loop/plan.ts';
 import { reason } from '../core/loop/reason.ts';
 import { settleRun } from '../core/loop/settle.ts';
-import { appLayer, startRun } from '../core/loop/start.ts';
 import { sweep } from '../core/loop/sweep.ts';
 import type { Engine } from '../core/ports/engine.ts';
 import type { Model } from '../core/ports/model.ts';
@@ -46,6 +40,7 @@ import type { CoreFunctionName } from '../function-use.ts';
 import { ENV, NO_WORKSPACE, SKILLS_FILE, toolFunctionName } from '../manifest.ts';
 import { configuredCategories } from '../tools/index.ts';
 import { announcerOf } from './announcer.ts';
+import { apiServices } from './api-services.ts';
 import { deployedAuth } from './aws-auth.ts';
 import {
   directory,
@@ -60,13 +55,11 @@ import {
   traceHeader,
 } from './aws-environment.ts';
 import { observation, observed } from './aws-observation.ts';
-import { costOf } from './cost-of.ts';
 import { eventFields } from './event-fields.ts';
 import { functionDeps } from './function-deps.ts';
 import { publishedRuns } from './published-runs.ts';
 import { logNotes, startNotes } from './start-notes.ts';
 import { systemClock as clock, systemRandom as random } from './system.ts';
-import { VERSION } from './version.ts';
 
 const targetSchema = configSchema.shape.target;
 const loadDeployedConfig = (): Promise<Config> => loadDeployed(configSchema);
@@ -211,36 +204,10 @@ export function apiLambda(): LambdaHandler {
     const files = fileFunction === NO_WORKSPACE ? noFiles : lambdaSessionFiles(new LambdaClient({ region: region() }), fileFunction);
     const links = dynamoLinkStore(dynamo({ sessions: '', guard: guardTable, memory: '' }));
     const auth = deployedAuth(targetSchema.parse(target), deps.config.auth, process.env[ENV.apiSecret] ?? '');
-    return lambdaHandler(
-      createApp(
-        {
-          startRun: (request) => startRun(deps, request),
-          cancelRun: (request) => cancelRun(deps, request, request.principal),
-          decide: (request) => decide(deps, request),
-          checkLink: (suspensionId, token) => checkLink({ links, clock }, suspensionId, token),
-          linksDecide: deps.config.approvals.self_approve,
-          changePolicy: (change) => changePolicy({ ...deps, operatorTenant: auth.operatorTenant }, change),
-          deployedGuard: appLayer(deps.config).guard ?? {},
-          // Waiting is free here, and ends by itself.
-          nonTtyPending: deps.config.constraints.guard?.non_tty_pending ?? true,
-          operatorTenant: auth.operatorTenant,
-          runs: deps.runs,
-          guard: deps.guard,
-          deleteSession: (session, announce) => deleteSession({ ...deps, files }, session, announce),
-          files,
-          costOf: costOf(deps.config),
-          tools: () => deps.registry.getAll(),
-          refusedTools: () => deps.registry.refused(),
-          skills: () => deps.skills ?? noSkills,
-          clock,
-          logger: deps.logger,
-          about: observation().about,
-          audit: observation().audit,
-          version: VERSION,
-        },
-        { auth: auth.strategy },
-      ),
-    );
+    const { about, audit } = observation();
+    // Waiting is free here, and ends by itself.
+    const services = apiServices(deps, { links, files, operatorTenant: auth.operatorTenant, nonTtyPending: true, about, audit });
+    return lambdaHandler(createApp(services, { auth: auth.strategy }));
   });
   return observed(async (event) => (await handler())(event));
 }

@@ -4,19 +4,13 @@ import type { EmbeddedEngine } from '../adapters/engine/embedded.ts';
 import { workspaceSessionFiles } from '../adapters/session-files/workspace.ts';
 import type { ApiServices } from '../api/services.ts';
 import { HandrailError } from '../core/errors.ts';
-import { decide } from '../core/guard/approvals/decide.ts';
-import { checkLink } from '../core/guard/approvals/link.ts';
-import { changePolicy } from '../core/guard/change-policy.ts';
 import { cancelRun } from '../core/loop/cancel.ts';
-import { deleteSession } from '../core/loop/delete-session.ts';
 import type { LoopDeps } from '../core/loop/deps.ts';
-import { appLayer, newSessionId, startRun } from '../core/loop/start.ts';
+import { newSessionId } from '../core/loop/start.ts';
 import type { LinkStore } from '../core/ports/link-store.ts';
 import type { Workspaces } from '../core/ports/workspace.ts';
-import { noSkills } from '../core/skills/skill.ts';
-import { costOf } from './cost-of.ts';
+import { apiServices } from './api-services.ts';
 import { DEMO_DIRECTORY } from './local-model.ts';
-import { VERSION } from './version.ts';
 
 /** Whoever has the laptop is the tenant and the operator. */
 export const LOCAL_TENANT = 'local';
@@ -28,37 +22,25 @@ export function localApiServices(
   workspaces: Workspaces,
   demo: boolean,
 ): ApiServices {
-  const files = workspaceSessionFiles(workspaces);
+  const services = apiServices(deps, {
+    links,
+    files: workspaceSessionFiles(workspaces),
+    operatorTenant: LOCAL_TENANT,
+    // On a laptop there is nobody else who would look.
+    nonTtyPending: false,
+    // Requests are answered beside each other here, so no line can be said to be of one.
+    about: () => undefined,
+    audit: (entry) => deps.logger.info('audit', { ...entry }),
+  });
   return {
+    ...services,
     startRun: async (request) => {
       // Before the execution can ask for the file: a session's id may follow from the idempotency key.
       const sessionId = request.sessionId ?? newSessionId(deps, request);
       if (demo) await layOutDemo(workspaces, request.tenant, sessionId);
-      return startRun(deps, request.idempotencyKey === undefined ? { ...request, sessionId } : request);
+      return services.startRun(request.idempotencyKey === undefined ? { ...request, sessionId } : request);
     },
     cancelRun: (request) => cancelRun({ ...deps, abortRun: (runId) => deps.engine.abortRun(runId) }, request, request.principal),
-    decide: (request) => decide(deps, request),
-    checkLink: (suspensionId, token) => checkLink({ links, clock: deps.clock }, suspensionId, token),
-    linksDecide: deps.config.approvals.self_approve,
-    changePolicy: (change) => changePolicy({ ...deps, operatorTenant: LOCAL_TENANT }, change),
-    deployedGuard: appLayer(deps.config).guard ?? {},
-    // On a laptop there is nobody else who would look.
-    nonTtyPending: deps.config.constraints.guard?.non_tty_pending ?? false,
-    operatorTenant: LOCAL_TENANT,
-    runs: deps.runs,
-    guard: deps.guard,
-    deleteSession: (session, announce) => deleteSession({ ...deps, files }, session, announce),
-    files,
-    costOf: costOf(deps.config),
-    tools: () => deps.registry.getAll(),
-    refusedTools: () => deps.registry.refused(),
-    skills: () => deps.skills ?? noSkills,
-    clock: deps.clock,
-    logger: deps.logger,
-    // Requests are answered beside each other here, so no line can be said to be of one.
-    about: () => undefined,
-    audit: (entry) => deps.logger.info('audit', { ...entry }),
-    version: VERSION,
   };
 }
 

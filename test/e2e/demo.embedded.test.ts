@@ -46,5 +46,7 @@ describe('the demo of a fresh clone', () => {
     const run = await api.ended(runId);
     expect(run).toMatchObject({ status: 'succeeded', effects: { 'fs.write': 1 } });
     expect(run.answer).toMatch(/"published": true[\s\S]*releases\/1\.1\.0\.md/);
+    // A model says what it read, and not the marks around it.
+    expect(run.answer).not.toContain('outside-content');
   });
 });

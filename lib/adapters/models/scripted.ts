@@ -2,6 +2,7 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { HandrailError } from '../../core/errors.ts';
 import { type Json, jsonObjectSchema } from '../../core/json.ts';
+import { unfenced } from '../../core/outside.ts';
 import type { Model, ModelReply, ModelRequest, PromptMessage } from '../../core/ports/model.ts';
 import type { ModelProvider } from './provider.ts';
 
@@ -156,7 +157,7 @@ function filled(value: Json, results: readonly string[]): Json {
 }
 
 function fieldOf(result: string, field: string | undefined): string {
-  if (field === undefined) return result;
+  if (field === undefined) return unfenced(result);
   const inner = result.slice(result.indexOf('{'), result.lastIndexOf('}') + 1);
   const parsed = jsonObjectSchema.safeParse(tryJson(inner));
   const value = parsed.success ? parsed.data[field] : undefined;

@@ -18,6 +18,9 @@ function restore(edited: Json, masked: Json | undefined, original: Json | undefi
   }
   if (Array.isArray(edited)) {
     const [maskedItems, items] = [Array.isArray(masked) ? masked : [], Array.isArray(original) ? original : []];
+    // With an item more or less, which secret a mask stands for could only be guessed.
+    if (edited.length !== items.length && JSON.stringify(edited).includes(MASK) && JSON.stringify(maskedItems).includes(MASK))
+      throw wrong(`${MASK} stands for a secret that is not shown. Leave the list as long as it was, or write its secrets out.`);
     return edited.map((item, index) => restore(item, maskedItems[index], items[index], wrong));
   }
   if (!isJsonObject(edited)) return edited;

@@ -12,7 +12,7 @@ export function unmask(edited: Json, original: Json, wrong: (message: string) =>
 function restore(edited: Json, masked: Json | undefined, original: Json | undefined, wrong: (message: string) => Error): Json {
   if (typeof edited === 'string') {
     if (edited === masked && typeof original === 'string') return original;
-    if (edited.includes(MASK) && typeof masked === 'string' && masked.includes(MASK))
+    if (edited.includes(MASK) && typeof masked === 'string' && masked.includes(MASK) && masked !== original)
       throw wrong(`${MASK} stands for a secret that is not shown. Leave that text as it was, or write all of it.`);
     return edited;
   }

@@ -12,6 +12,11 @@ describe('arguments edited with their secrets masked', () => {
     expect(unmask({ keys: [MASK, MASK], note: 'y' }, original, wrong)).toEqual({ keys: [ONE, TWO], note: 'y' });
   });
 
+  it('may hold what looks like a mask where there is no secret', () => {
+    const text = `Title\n\n${MASK}\n\nteh body`;
+    expect(unmask({ text: text.replace('teh', 'the') }, { text }, wrong)).toEqual({ text: text.replace('teh', 'the') });
+  });
+
   it('give no secret to a mask that was moved', () => {
     expect(unmask({ other: MASK }, { key: ONE }, wrong)).toEqual({ other: MASK });
   });

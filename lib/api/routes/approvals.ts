@@ -125,9 +125,6 @@ const callerOf = ({ tenant, principal }: Principal) => ({ tenant, principal });
 function unmasked(decision: DecisionRequest, asked: ApprovalView | undefined): DecisionRequest {
   if (asked === undefined || !('arguments' in decision) || decision.arguments === undefined) return decision;
   const wrong = (message: string) => new HandrailError('BAD_REQUEST', message, { field: 'arguments' });
-  // What was cut away would be lost, and what says so would be written in its place.
-  if (asked.argumentsCut)
-    throw wrong('these arguments are too large to be shown whole, so they cannot be changed; approve or reject them as they are');
   return { ...decision, arguments: jsonObjectSchema.parse(unmask(decision.arguments, asked.arguments, wrong)) };
 }
 

@@ -169,6 +169,9 @@ function outcomeOf(approval: Approval, request: DecisionRequest, field: (name: s
       if (approval.kind === 'question') refuse('decision', 'a question is answered or rejected');
       if (edited === undefined) return { status: 'approved' };
       if (approval.kind !== 'tool') refuse('arguments', 'only the arguments of a tool call can be changed');
+      // What was cut away would be lost, and what says so would be written in its place.
+      if (approval.argumentsCut)
+        refuse('arguments', 'arguments that are too large to be shown whole cannot be changed: approve or reject them');
       if (jsonBytes(edited) > ARGUMENTS_BYTES) refuse('arguments', `arguments have at most ${ARGUMENTS_BYTES} bytes`);
       return { status: 'edited' };
     default:

@@ -270,6 +270,16 @@ describe('deciding', () => {
     expect(decided?.approval.decision?.by).toBe(decider);
   });
 
+  it('refuses a change of arguments that were shown cut, and takes them as they are', async () => {
+    const suspension = openSuspension();
+    const approvals = Object.entries(suspension.approvals).map(([callId, approval]) => [callId, { ...approval, argumentsCut: true }]);
+    await given({ ...suspension, approvals: Object.fromEntries(approvals) });
+    const edit = one('approve', { arguments: { path: 'other.md', content: 'x … [104000 more characters]' } });
+    await expect(edit).rejects.toMatchObject({ code: 'BAD_REQUEST', field: 'arguments' });
+    expect(statuses()).toEqual(['pending']);
+    expect((await one('approve'))[0]?.approval.status).toBe('approved');
+  });
+
   it('refuses contradictions, mixtures and nothing at all', async () => {
     await given(openSuspension(['c3-0', 'c3-1']));
     const contradiction = make([

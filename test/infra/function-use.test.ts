@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest';
-import { readTree } from '../../lib/adapters/skills/tree-file.ts';
 import { createApp } from '../../lib/api/app.ts';
 import { bearerAuth } from '../../lib/api/auth/bearer.ts';
 import { everyPermission } from '../../lib/api/principal.ts';
 import { suspend } from '../../lib/core/guard/approvals/suspend.ts';
-import type { TreeSkill } from '../../lib/core/loop/deps.ts';
 import { type CoreFunctionName, FUNCTION_USE, type FunctionUse } from '../../lib/function-use.ts';
 import { localApiServices } from '../../lib/runtime/local-api.ts';
 import { LoopRig, NO_FAULTS, type OnUse, type Turn, watched } from '../support/loop-rig.ts';
 import { memoryLinkStore } from '../support/memory-link-store.ts';
 import { playSchedule } from '../support/schedule.ts';
+import { treeSkill } from '../support/tree-skill.ts';
 import { givenWorkspaces } from '../support/workspace.ts';
 
 /** Schedules of faults, cancels, crashes and decisions; enough for every method to come up. */
@@ -28,15 +27,9 @@ function listed(name: CoreFunctionName): string[] {
 
 const guarded: Turn[] = [{ calls: [['look', {}]] }, 'done'];
 /** Leaves what it is given to later runs of the session. */
-const keeps: TreeSkill = {
-  name: 'keeps',
-  description: 'A procedure.',
-  tree: readTree(JSON.stringify({ root: { type: 'set', key: 'skill_result', value: '{{doc}}', session: true } }), 'tree.yaml'),
+const keeps = treeSkill('keeps', 'root: { type: set, key: skill_result, value: "{{doc}}", session: true }', {
   inputs: { type: 'object', additionalProperties: true },
-  outputs: undefined,
-  resultKey: 'skill_result',
-  constraints: undefined,
-};
+});
 const rig = (turns: Turn[] = guarded) =>
   new LoopRig({
     turns,

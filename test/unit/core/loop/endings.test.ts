@@ -1,23 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { readTree } from '../../../../lib/adapters/skills/tree-file.ts';
 import { itemBytes } from '../../../../lib/adapters/stores/dynamodb/codec.ts';
 import { toRunItem } from '../../../../lib/adapters/stores/dynamodb/run-items.ts';
 import { HandrailError } from '../../../../lib/core/errors.ts';
 import { RESULT_BYTES, RUN_ITEM_BYTES } from '../../../../lib/core/limits.ts';
-import type { TreeSkill } from '../../../../lib/core/loop/deps.ts';
 import type { Run } from '../../../../lib/core/loop/run.ts';
 import { LoopRig, type RigOptions } from '../../../support/loop-rig.ts';
 import { resultsIn } from '../../../support/replay.ts';
+import { treeSkill as skill } from '../../../support/tree-skill.ts';
 
-const skill = (name: string, yaml: string): TreeSkill => ({
-  name,
-  description: 'A procedure.',
-  tree: readTree(yaml, 'tree.yaml'),
-  inputs: undefined,
-  outputs: undefined,
-  resultKey: 'skill_result',
-  constraints: undefined,
-});
 const ask: RigOptions['turns'] = [{ calls: [['run_bt_skill', { skill: 'visit', inputs: {} }]] }, 'done'];
 
 /** Refuses a commit that is over `limit` bytes, as the real table does. */

@@ -1,23 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readTree } from '../../../../lib/adapters/skills/tree-file.ts';
 import { changePolicy } from '../../../../lib/core/guard/change-policy.ts';
 import type { GuardConstraints } from '../../../../lib/core/guard/constraints.ts';
-import type { TreeSkill } from '../../../../lib/core/loop/deps.ts';
 import type { Run } from '../../../../lib/core/loop/run.ts';
 import type { ModelRequest } from '../../../../lib/core/ports/model.ts';
 import { LoopRig, type RigOptions, type RigTool } from '../../../support/loop-rig.ts';
 import { givenFiles, loadFrom } from '../../../support/skill-folders.ts';
+import { treeSkill as skill } from '../../../support/tree-skill.ts';
 
-const skill = (name: string, yaml: string, more: Partial<TreeSkill> = {}): TreeSkill => ({
-  name,
-  description: 'A procedure.',
-  tree: readTree(yaml, 'tree.yaml'),
-  inputs: undefined,
-  outputs: undefined,
-  resultKey: 'skill_result',
-  constraints: undefined,
-  ...more,
-});
 const bt = (name: string) => ['run_bt_skill', { skill: name }] as const;
 const tools: readonly RigTool[] = [{ definition: { name: 'look' } }, { definition: { name: 'write' } }];
 const lastUser = (request: ModelRequest): string => {

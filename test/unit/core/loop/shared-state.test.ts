@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readTree } from '../../../../lib/adapters/skills/tree-file.ts';
 import type { JsonObject } from '../../../../lib/core/json.ts';
 import { BLACKBOARD_BYTES, INLINE_VALUE_BYTES, SESSION_STATE } from '../../../../lib/core/limits.ts';
 import type { TreeSkill } from '../../../../lib/core/loop/deps.ts';
@@ -7,19 +6,12 @@ import { exportRun } from '../../../../lib/core/loop/export-run.ts';
 import type { Run } from '../../../../lib/core/loop/run.ts';
 import { readState, stateOf } from '../../../../lib/core/loop/shared-state.ts';
 import { LoopRig, NO_FAULTS, type Turn } from '../../../support/loop-rig.ts';
+import { treeSkill } from '../../../support/tree-skill.ts';
 
 const LARGE = 'word '.repeat(1_000);
 const ANY = { type: 'object', additionalProperties: true };
 
-const skill = (name: string, root: object, inputs: JsonObject = ANY): TreeSkill => ({
-  name,
-  description: 'A procedure.',
-  tree: readTree(JSON.stringify({ root }), 'tree.yaml'),
-  inputs,
-  outputs: undefined,
-  resultKey: 'skill_result',
-  constraints: undefined,
-});
+const skill = (name: string, root: object, inputs: JsonObject = ANY): TreeSkill => treeSkill(name, JSON.stringify({ root }), { inputs });
 const set = (key: string, value: unknown, session = true) => ({ type: 'set', key, value, session });
 const sequence = (...children: object[]) => ({ type: 'sequence', children });
 

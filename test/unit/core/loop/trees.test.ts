@@ -1,18 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readTree } from '../../../../lib/adapters/skills/tree-file.ts';
-import type { TreeSkill } from '../../../../lib/core/loop/deps.ts';
 import { LoopRig, type RigOptions } from '../../../support/loop-rig.ts';
-
-const skill = (name: string, yaml: string, more: Partial<TreeSkill> = {}): TreeSkill => ({
-  name,
-  description: 'A procedure.',
-  tree: readTree(yaml, 'tree.yaml'),
-  inputs: undefined,
-  outputs: undefined,
-  resultKey: 'skill_result',
-  constraints: undefined,
-  ...more,
-});
+import { treeSkill as skill } from '../../../support/tree-skill.ts';
 
 const ask = (name: string, inputs = {}) => ({ calls: [['run_bt_skill', { skill: name, inputs }]] as const });
 const tools: RigOptions['tools'] = [
